@@ -1,0 +1,113 @@
+// Package problem holds the errors that clients see: RFC 9457 problem documents with a stable code.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// ContentType is the media type of a problem document.
+const ContentType = "application/problem+json"
+
+// Code names a kind of problem for programs. Codes never change their meaning.
+type Code string
+
+// The codes and, by the table below, the HTTP status of each.
+const (
+	Internal            Code = "internal"
+	NotFound            Code = "not_found"
+	MethodNotAllowed    Code = "method_not_allowed"
+	QueryMalformed      Code = "query_malformed"
+	ParameterUnknown    Code = "parameter_unknown"
+	ParameterRepeated   Code = "parameter_repeated"
+	ParameterEmpty      Code = "parameter_empty"
+	LimitInvalid        Code = "limit_invalid"
+	SortUnknown         Code = "sort_unknown"
+	CursorMalformed     Code = "cursor_malformed"
+	CursorMismatch      Code = "cursor_mismatch"
+	DatabaseUnavailable Code = "database_unavailable"
+	QueryTimeout        Code = "query_timeout"
+	ClientClosedRequest Code = "client_closed_request"
+)
+
+// StatusClientClosed is answered, to the log only, where the client left before the answer (as nginx does).
+const StatusClientClosed = 499
+
+var statuses = map[Code]int{
+	Internal:            http.StatusInternalServerError,
+	NotFound:            http.StatusNotFound,
+	MethodNotAllowed:    http.StatusMethodNotAllowed,
+	QueryMalformed:      http.StatusUnprocessableEntity,
+	ParameterUnknown:    http.StatusUnprocessableEntity,
+	ParameterRepeated:   http.StatusUnprocessableEntity,
+	ParameterEmpty:      http.StatusUnprocessableEntity,
+	LimitInvalid:        http.StatusUnprocessableEntity,
+	SortUnknown:         http.StatusUnprocessableEntity,
+	CursorMalformed:     http.StatusUnprocessableEntity,
+	CursorMismatch:      http.StatusUnprocessableEntity,
+	DatabaseUnavailable: http.StatusServiceUnavailable,
+	QueryTimeout:        http.StatusServiceUnavailable,
+	ClientClosedRequest: StatusClientClosed,
+}
+
+// FieldError is one wrong parameter or field.
+type FieldError struct {
+	Field   string   `json:"field"`
+	Code    Code     `json:"code"`
+	Message string   `json:"message"`
+	Allowed []string `json:"allowed,omitempty"` // what would have been right, where that is a list
+}
+
+// Problem is an error that a client may see. Its cause is for the log alone.
+type Problem struct {
+	Code       Code
+	Detail     string        // for people: what is wrong and what to do
+	Errors     []FieldError  // every wrong parameter or field, the first of them giving Code
+	RetryAfter time.Duration // zero where trying again does not help
+	Cause      error         // never shown to clients
+}
+
+// New makes a problem with a text for people.
+func New(code Code, format string, args ...any) *Problem {
+	return &Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Invalid makes one problem of all wrong fields. It returns nil where there are none.
+func Invalid(fields []FieldError) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	detail := fields[0].Message
+	if len(fields) > 1 {
+		detail = fmt.Sprintf("%d parameters are wrong; the first: %s", len(fields), detail)
+	}
+	return &Problem{Code: fields[0].Code, Detail: detail, Errors: fields}
+}
+
+// Of finds the problem in err, or wraps err as an internal one with a fixed text, so that no cause leaks out.
+func Of(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	return &Problem{Code: Internal, Detail: "The server failed to answer; the log has the cause under this request id.", Cause: err}
+}
+
+// Status is the HTTP status of the problem.
+func (p *Problem) Status() int {
+	if s, ok := statuses[p.Code]; ok {
+		return s
+	}
+	return http.StatusInternalServerError
+}
+
+func (p *Problem) Error() string {
+	if p.Cause != nil {
+		return fmt.Sprintf("%s: %s: %v", p.Code, p.Detail, p.Cause)
+	}
+	return fmt.Sprintf("%s: %s", p.Code, p.Detail)
+}
+
+// Unwrap gives the cause.
+func (p *Problem) Unwrap() error { return p.Cause }
