@@ -1,0 +1,77 @@
+// Package strictbson decodes stored documents of unknown quality. The driver's own decoder turns true into 1, a
+// timestamp into a date and null into a zero value, takes names in any case, and gives up at the first failing field;
+// here each field is decoded by itself, and what does not fit its type is absent.
+package strictbson
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Decoder decodes documents into T, a struct with bson tags.
+type Decoder[T any] struct{ fields fields }
+
+// New learns the fields of T once. It panics where T has a field of a type that it cannot decode: that is a mistake
+// in the program, found at its start.
+func New[T any]() *Decoder[T] {
+	t := reflect.TypeFor[T]()
+	return &Decoder[T]{fields: fieldsOf(t)}
+}
+
+// Decode makes a T of doc and names the paths of the values that do not fit. Null is absence, not a misfit. Names
+// that T does not know are passed over; of a repeated name the first counts, as in the database.
+func (d *Decoder[T]) Decode(doc bson.Raw) (item T, misfits []string) {
+	d.fields.decode(doc, reflect.ValueOf(&item).Elem(), "", &misfits)
+	return item, misfits
+}
+
+// fields are the fields of one struct by stored name.
+type fields map[string]field
+
+type field struct {
+	index int
+	set   setter
+}
+
+// setter stores v in target, a settable value of the field's type. It reports false where v does not fit.
+// Misfits deeper down are added by path.
+type setter func(v bson.RawValue, target reflect.Value, path string, misfits *[]string) bool
+
+func fieldsOf(t reflect.Type) fields {
+	out := make(fields, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("bson"), ",")
+		if name == "" || name == "-" {
+			panic(fmt.Sprintf("strictbson: %s.%s has no bson name", t, f.Name))
+		}
+		out[name] = field{index: i, set: setterOf(f.Type)}
+	}
+	return out
+}
+
+func (fs fields) decode(doc bson.Raw, target reflect.Value, prefix string, misfits *[]string) {
+	elements, err := doc.Elements()
+	if err != nil { // what was read before the damage still counts
+		*misfits = append(*misfits, strings.TrimSuffix(prefix, "."))
+	}
+	seen := make(map[string]bool, len(fs))
+	for _, e := range elements {
+		name := e.Key()
+		f, known := fs[name]
+		if !known || seen[name] {
+			continue
+		}
+		seen[name] = true
+		v := e.Value()
+		if v.Type == bson.TypeNull {
+			continue
+		}
+		if !f.set(v, target.Field(f.index), prefix+name, misfits) {
+			*misfits = append(*misfits, prefix+name)
+		}
+	}
+}
