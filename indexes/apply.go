@@ -1,0 +1,55 @@
+package indexes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// Apply builds the declared indexes that are missing and waits for those being built. It drops, hides and changes
+// nothing, so it is safe at any time and in several processes at once: to build what is there already is a no-op.
+// It goes on after an index that cannot be built and returns all errors together; report is told of each standing
+// as it was found, before anything is built for it, and of each index again when it is built.
+func Apply(ctx context.Context, db *mongo.Database, declared []Index, report func(Standing)) error {
+	standings, err := Plan(ctx, db, declared)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, s := range standings {
+		report(s)
+		switch s.Status {
+		case Missing, Building:
+			if err := build(ctx, db, s); err != nil {
+				failed = append(failed, fmt.Errorf("build index %s: %w", s.Index, err))
+				continue
+			}
+			s.Status = Ready
+			report(s)
+		case Conflict:
+			failed = append(failed, fmt.Errorf("index %s exists as %q with other options: look at it and drop it by hand",
+				s.Index, s.Name))
+		case Hidden:
+			failed = append(failed, fmt.Errorf("index %s is hidden as %q: unhide it by hand", s.Index, s.Name))
+		case Ready:
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// build asks for one index. The database joins a build of the same index that is under way.
+func build(ctx context.Context, db *mongo.Database, s Standing) error {
+	opts := options.Index().SetName(s.Name)
+	if s.Index.Unique {
+		opts.SetUnique(true)
+	}
+	if len(s.Index.Partial) > 0 {
+		opts.SetPartialFilterExpression(s.Index.Partial)
+	}
+	_, err := db.Collection(s.Index.Collection).Indexes().
+		CreateOne(ctx, mongo.IndexModel{Keys: s.Index.Keys, Options: opts})
+	return err
+}

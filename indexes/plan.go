@@ -1,0 +1,145 @@
+package indexes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Status is how a declared index stands in the database.
+type Status string
+
+// The statuses of a declared index.
+const (
+	Ready    Status = "ready"    // built and visible
+	Missing  Status = "missing"  // nothing has its key
+	Building Status = "building" // listed, but not finished
+	Hidden   Status = "hidden"   // built, but somebody hid it from the planner
+	Conflict Status = "conflict" // its key exists with other options
+)
+
+// Standing is a declared index and what the database has of it.
+type Standing struct {
+	Index  Index
+	Status Status
+	Name   string // in the database; of a missing index the free name that it would get
+}
+
+// found is an index as the database lists it.
+type found struct {
+	Name      string `bson:"name"`
+	Keys      bson.D `bson:"key"`
+	Unique    bool   `bson:"unique"`
+	Sparse    bool   `bson:"sparse"`
+	Hidden    bool   `bson:"hidden"`
+	Partial   bson.D `bson:"partialFilterExpression"`
+	Collation bson.D `bson:"collation"`
+	building  bool
+}
+
+// Plan compares the declared indexes with those of the database.
+func Plan(ctx context.Context, db *mongo.Database, declared []Index) ([]Standing, error) {
+	have := map[string][]found{}
+	out := make([]Standing, 0, len(declared))
+	for _, want := range declared {
+		list, known := have[want.Collection]
+		if !known {
+			var err error
+			if list, err = listIndexes(ctx, db, want.Collection); err != nil {
+				return nil, fmt.Errorf("list the indexes of %s: %w", want.Collection, err)
+			}
+			have[want.Collection] = list
+		}
+		out = append(out, stand(want, list))
+	}
+	return out, nil
+}
+
+func stand(want Index, have []found) Standing {
+	s := Standing{Index: want, Status: Missing, Name: freeName(want.Name(), have)}
+	for _, f := range have {
+		if keyText(f.Keys) != keyText(want.Keys) {
+			continue
+		}
+		switch {
+		case !f.sameOptions(want):
+			if s.Status == Missing { // another index on the same key may still be the right one
+				s.Status, s.Name = Conflict, f.Name
+			}
+			continue
+		case f.building:
+			s.Status = Building
+		case f.Hidden:
+			s.Status = Hidden
+		default:
+			s.Status = Ready
+		}
+		s.Name = f.Name
+		break
+	}
+	return s
+}
+
+func (f found) sameOptions(want Index) bool {
+	return f.Unique == want.Unique && !f.Sparse && len(f.Collation) == 0 && sameDocument(f.Partial, want.Partial)
+}
+
+// sameDocument compares through extended JSON, which folds nothing but the absent and the empty document: the
+// partial filters that we declare have one spelling.
+func sameDocument(a, b bson.D) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return len(a) == len(b)
+	}
+	x, errX := bson.MarshalExtJSON(a, false, false)
+	y, errY := bson.MarshalExtJSON(b, false, false)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+// freeName keeps clear of an index of another key that has our name: _2, _3 and so on.
+func freeName(name string, have []found) string {
+	taken := make(map[string]bool, len(have))
+	for _, f := range have {
+		taken[f.Name] = true
+	}
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s_%d", name, n)
+	}
+	return free
+}
+
+const codeNamespaceNotFound = 26
+
+// listIndexes lists the indexes of a collection, those being built among them. A collection that does not exist has none.
+func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]found, error) {
+	cursor, err := db.RunCommandCursor(ctx, bson.D{
+		{Key: "listIndexes", Value: collection},
+		{Key: "includeBuildUUIDs", Value: true}, // the only mark of an index that is not finished
+	})
+	if err != nil {
+		if e, ok := errors.AsType[mongo.CommandError](err); ok && e.Code == codeNamespaceNotFound {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var entries []bson.Raw
+	if err := cursor.All(ctx, &entries); err != nil {
+		return nil, err
+	}
+	out := make([]found, 0, len(entries))
+	for _, entry := range entries {
+		f := found{}
+		spec := entry
+		if sub, ok := entry.Lookup("spec").DocumentOK(); ok { // the form of an index in the making
+			spec, f.building = sub, entry.Lookup("buildUUID").Type != 0
+		}
+		if err := bson.Unmarshal(spec, &f); err != nil {
+			return nil, err
+		}
+		out = append(out, f)
+	}
+	return out, nil
+}

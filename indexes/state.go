@@ -1,0 +1,103 @@
+package indexes
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"golang.org/x/sync/singleflight"
+)
+
+// refreshInterval is the least time between two looks at the database, however many ask.
+const refreshInterval = time.Second
+
+// State is what is known of the declared indexes: as of the last look. It is safe for concurrent use.
+type State struct {
+	db       *mongo.Database
+	declared []Index
+	now      func() time.Time
+	group    singleflight.Group
+
+	mu        sync.RWMutex
+	looked    time.Time
+	standings map[string]Standing // by Index.String
+}
+
+// NewState makes a state that knows nothing yet: no index is hinted, and all are missing.
+func NewState(db *mongo.Database, declared []Index, now func() time.Time) *State {
+	return &State{db: db, declared: declared, now: now, standings: map[string]Standing{}}
+}
+
+// Refresh looks at the database, unless that was done a moment ago. Several callers share one look.
+func (s *State) Refresh(ctx context.Context) error {
+	s.mu.RLock()
+	fresh := !s.looked.IsZero() && s.now().Sub(s.looked) < refreshInterval
+	s.mu.RUnlock()
+	if fresh {
+		return nil
+	}
+	return s.Look(ctx)
+}
+
+// Look looks at the database now.
+func (s *State) Look(ctx context.Context) error {
+	_, err, _ := s.group.Do("look", func() (any, error) {
+		standings, err := Plan(ctx, s.db, s.declared)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.looked = s.now()
+		for _, st := range standings {
+			s.standings[st.Index.String()] = st
+		}
+		return nil, nil
+	})
+	return err
+}
+
+// Hint is the name under which an index can be hinted: empty unless it was built and visible at the last look.
+func (s *State) Hint(i Index) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if st, ok := s.standings[i.String()]; ok && st.Status == Ready {
+		return st.Name
+	}
+	return ""
+}
+
+// Refused forgets an index that the database would not use, until the next look finds it ready.
+func (s *State) Refused(collection, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, st := range s.standings {
+		if st.Index.Collection == collection && st.Name == name {
+			st.Status = Missing
+			s.standings[key] = st
+		}
+	}
+}
+
+// Unready is an error that names every declared index that lists cannot use, or nil.
+func (s *State) Unready() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var lines []string
+	for _, i := range s.declared {
+		st, known := s.standings[i.String()]
+		if !known {
+			st.Status = Missing
+		}
+		if st.Status != Ready {
+			lines = append(lines, fmt.Sprintf("%s is %s", i, st.Status))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return fmt.Errorf("indexes are not ready: %s", strings.Join(lines, "; "))
+}

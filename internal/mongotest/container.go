@@ -1,0 +1,92 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/exec"
+	"github.com/testcontainers/testcontainers-go/wait"
+	"go.uber.org/goleak"
+)
+
+const (
+	image       = "mongo:8"
+	port        = "27017/tcp"
+	pingTimeout = 3 * time.Second
+	stopTimeout = 30 * time.Second
+
+	// initiate makes the replica set of one and waits until it has its primary.
+	initiate = `try { rs.status() } catch (e) { rs.initiate({_id: "rs0", members: [{_id: 0, host: "127.0.0.1:27017"}]}) }
+while (!db.hello().isWritablePrimary) sleep(50)`
+)
+
+var errNoDocker = errors.New("no Docker daemon answers")
+
+// container is a replica set of one member, which transactions and change streams need.
+type container struct {
+	uri        string
+	goroutines goleak.Option // those of testcontainers, which live until the process ends
+	handle     *testcontainers.DockerContainer
+}
+
+func startContainer(ctx context.Context) (*container, error) {
+	if err := pingDocker(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoDocker, err)
+	}
+	handle, err := testcontainers.Run(ctx, image,
+		testcontainers.WithCmd("mongod", "--replSet", "rs0", "--bind_ip_all"),
+		testcontainers.WithExposedPorts(port),
+		testcontainers.WithWaitStrategy(wait.ForListeningPort(port)),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("start %s in Docker: %w", image, err)
+	}
+	c := &container{handle: handle}
+	if err := c.prepare(ctx); err != nil {
+		return nil, errors.Join(err, c.stop())
+	}
+	c.goroutines = goleak.IgnoreCurrent()
+	return c, nil
+}
+
+func (c *container) prepare(ctx context.Context) error {
+	code, _, err := c.handle.Exec(ctx, []string{"mongosh", "--quiet", "--eval", initiate}, exec.Multiplexed())
+	if err != nil {
+		return fmt.Errorf("initiate the replica set: %w", err)
+	}
+	if code != 0 {
+		return fmt.Errorf("initiate the replica set: mongosh ended with code %d", code)
+	}
+	address, err := c.handle.PortEndpoint(ctx, port, "mongodb")
+	if err != nil {
+		return fmt.Errorf("find the container's address: %w", err)
+	}
+	// direct: the member's own address is only good inside of the container
+	c.uri = address + "/?directConnection=true"
+	return nil
+}
+
+func (c *container) stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	return c.handle.Terminate(ctx)
+}
+
+// pingDocker tells a machine without Docker from one where starting the container fails.
+func pingDocker(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(quiet{}))
+	if err != nil {
+		return err
+	}
+	return provider.Health(ctx) // closes the provider, too
+}
+
+// quiet drops the description of the daemon that testcontainers would print in every package's tests.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}

@@ -1,0 +1,67 @@
+package pagination
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// payload is the stored form of a cursor. Names are short because the text goes into every URL.
+type payload struct {
+	Version  int32          `bson:"v"`
+	List     string         `bson:"l"`
+	Entity   string         `bson:"e,omitempty"`
+	Order    string         `bson:"o"`
+	Filter   string         `bson:"q,omitempty"`
+	Now      int64          `bson:"n,omitempty"`
+	Position cursorPosition `bson:"p"`
+}
+
+// cursorPosition is the stored form of a position.
+type cursorPosition struct {
+	Phase int32          `bson:"p"`
+	ID    *bson.ObjectID `bson:"i,omitempty"` // absent at the start of a phase
+	Value *bson.RawValue `bson:"x,omitempty"` // in the values phase, with ID
+	Tie   bool           `bson:"t,omitempty"`
+}
+
+func (p cursorPosition) hasValue() bool { return p.Value != nil }
+
+func toPayload(c Cursor) payload {
+	return payload{
+		Version: cursorVersion, List: c.scope.List, Entity: c.scope.Entity, Order: c.order,
+		Filter: c.filter, Now: c.now, Position: positionOf(c.position),
+	}
+}
+
+func positionOf(p RowPosition) cursorPosition {
+	out := cursorPosition{Phase: int32(p.Phase), Tie: p.Tie}
+	if p.After {
+		out.ID = new(bson.ObjectID(p.ID))
+		if p.Phase == Values {
+			out.Value = &p.Value
+		}
+	}
+	return out
+}
+
+// fromPayload reads a payload whose signature was right. It still checks every part: the key may be shared with a
+// later version that knows more.
+func fromPayload(data []byte) (Cursor, error) {
+	var in payload
+	if err := bson.Unmarshal(data, &in); err != nil || in.Version != cursorVersion || in.List == "" || in.Order == "" {
+		return Cursor{}, ErrCursorMalformed
+	}
+	p := RowPosition{Phase: Phase(in.Position.Phase), Tie: in.Position.Tie, After: in.Position.ID != nil}
+	if p.Phase < Values || p.Phase > Strays || in.Position.hasValue() != (p.After && p.Phase == Values) {
+		return Cursor{}, ErrCursorMalformed
+	}
+	if p.After {
+		p.ID = *in.Position.ID
+	}
+	if in.Position.hasValue() {
+		p.Value = *in.Position.Value
+	}
+	return Cursor{
+		scope: Scope{List: in.List, Entity: in.Entity}, order: in.Order,
+		filter: in.Filter, now: in.Now, position: p,
+	}, nil
+}

@@ -1,0 +1,63 @@
+package pagination
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// TotalKind says how far a total can be trusted.
+type TotalKind string
+
+// The kinds of totals.
+const (
+	TotalExact     TotalKind = "exact"     // counted
+	TotalEstimated TotalKind = "estimated" // from the collection's metadata
+	TotalUnknown   TotalKind = "unknown"   // not counted within the deadline
+)
+
+// Total is the length of a whole list under its filter. Count is nil where the kind is unknown.
+type Total struct {
+	Count *int64
+	Kind  TotalKind
+}
+
+// ExactTotal is a total that was counted.
+func ExactTotal(n int64) Total { return Total{Count: &n, Kind: TotalExact} }
+
+// atLeast lifts an estimate that metadata left behind the rows that were just seen.
+func (t Total) atLeast(n int) Total {
+	if t.Kind == TotalEstimated && *t.Count < int64(n) {
+		t.Count = new(int64(n))
+	}
+	return t
+}
+
+// Counter counts lists. A count that fails costs the total and not the page: OnError is told, the total is unknown.
+type Counter struct {
+	Timeout time.Duration // of one count with a filter
+	OnError func(ctx context.Context, err error)
+}
+
+// Count counts the documents of coll that match filter: an estimate at no cost without a filter, a real count with
+// one, unknown where that takes longer than the timeout.
+func (c Counter) Count(ctx context.Context, coll *mongo.Collection, filter bson.D) Total {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	kind := TotalExact
+	count := func() (int64, error) { return coll.CountDocuments(ctx, filter) }
+	if len(filter) == 0 {
+		kind = TotalEstimated
+		count = func() (int64, error) { return coll.EstimatedDocumentCount(ctx) }
+	}
+	n, err := count()
+	if err != nil {
+		if c.OnError != nil && ctx.Err() == nil && !mongo.IsTimeout(err) {
+			c.OnError(ctx, err)
+		}
+		return Total{Kind: TotalUnknown}
+	}
+	return Total{Count: &n, Kind: kind}
+}
