@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# Processes that outlive make: told apart by their command line, not their number.
+
+# command_of PID prints the command line, nothing where there is no such process.
+command_of() {
+  if [ -r "/proc/$1/cmdline" ]; then
+    tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null || true
+  elif have ps; then
+    ps -p "$1" -o command= 2>/dev/null || true
+  fi
+}
+
+# is_running PID MARK: numbers of processes get reused, and a copied clone carries
+# the other clone's pid files. So a process counts as ours only while its command
+# line holds MARK, which for an engine is the path of this clone's data.
+is_running() {
+  [ -n "$1" ] || return 1
+  case "$(command_of "$1")" in
+    *"$2"*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# stop_process PID MARK asks the process to end, and after 10 s makes it end.
+stop_process() {
+  local pid=$1 mark=$2 tries=0
+  is_running "$pid" "$mark" || return 0
+  kill "$pid" 2>/dev/null || true
+  while is_running "$pid" "$mark"; do
+    tries=$((tries + 1))
+    if [ "$tries" -eq 100 ]; then
+      note "process $pid did not end within 10 s and is killed"
+      kill -9 "$pid" 2>/dev/null || true
+    fi
+    [ "$tries" -lt 120 ] || fail "process $pid does not end"
+    sleep 0.1
+  done
+}
+
+# detach LOG COMMAND… starts a command that survives make, the terminal and
+# Ctrl-C, and leaves its number in DETACHED. It takes none of our open files
+# along: a held lock would never be free again, and a held pipe would keep
+# `make … | tee` waiting.
+detach() {
+  local log=$1
+  shift
+  set -m # a process group of its own, which Ctrl-C does not reach
+  nohup "$@" </dev/null >"$log" 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+  DETACHED=$!
+  disown "$DETACHED"
+  set +m
+}
