@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -24,7 +25,7 @@ func Apply(ctx context.Context, db *mongo.Database, declared []Index, report fun
 		switch s.Status {
 		case Missing, Building:
 			if err := build(ctx, db, s); err != nil {
-				failed = append(failed, fmt.Errorf("build index %s: %w", s.Index, err))
+				failed = append(failed, fmt.Errorf("build index %s: %w%s", s.Index, err, clash(ctx, db, s.Index, err)))
 				continue
 			}
 			s.Status = Ready
@@ -52,4 +53,31 @@ func build(ctx context.Context, db *mongo.Database, s Standing) error {
 	_, err := db.Collection(s.Index.Collection).Indexes().
 		CreateOne(ctx, mongo.IndexModel{Keys: s.Index.Keys, Options: opts})
 	return err
+}
+
+// clash names two rows that keep a unique index from being built, for the error's text. It is empty where that was
+// not the cause, or where the rows cannot be found.
+func clash(ctx context.Context, db *mongo.Database, index Index, err error) string {
+	e, ok := errors.AsType[mongo.CommandError](err)
+	if !ok || !mongo.IsDuplicateKeyError(err) {
+		return ""
+	}
+	key, ok := e.Raw.Lookup("keyValue").DocumentOK()
+	if !ok {
+		return ""
+	}
+	filter := bson.A{key}
+	if len(index.Partial) > 0 {
+		filter = append(filter, index.Partial)
+	}
+	cursor, err := db.Collection(index.Collection).Find(ctx, bson.D{{Key: "$and", Value: filter}},
+		options.Find().SetProjection(bson.D{{Key: "_id", Value: int32(1)}}).SetLimit(2))
+	if err != nil {
+		return ""
+	}
+	var rows []bson.Raw
+	if err := cursor.All(ctx, &rows); err != nil || len(rows) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (rows %s and %s are alike)", rows[0].Lookup("_id"), rows[1].Lookup("_id"))
 }

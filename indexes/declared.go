@@ -75,14 +75,32 @@ func plain(v any) any {
 	}
 }
 
+// identity tells indexes apart: by collection, key and options, of which two declarations of one key may differ.
+func (i Index) identity() string {
+	return fmt.Sprintf("%s %t %s", i, i.Unique, documentText(i.Partial))
+}
+
+// documentText writes a document as extended JSON, which folds nothing but the absent and the empty document: the
+// partial filters that we declare have one spelling.
+func documentText(d bson.D) string {
+	if len(d) == 0 {
+		return ""
+	}
+	text, err := bson.MarshalExtJSON(d, false, false)
+	if err != nil { // a Go value that BSON does not know: the database will refuse it
+		return fmt.Sprint(d)
+	}
+	return string(text)
+}
+
 // Distinct drops the second and later declarations of one index: lists over one collection share theirs.
 func Distinct(declared ...[]Index) []Index {
 	var out []Index
 	seen := map[string]bool{}
 	for _, group := range declared {
 		for _, i := range group {
-			if !seen[i.String()] {
-				seen[i.String()] = true
+			if id := i.identity(); !seen[id] {
+				seen[id] = true
 				out = append(out, i)
 			}
 		}

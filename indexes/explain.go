@@ -2,6 +2,7 @@ package indexes
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -22,21 +23,39 @@ func (e Explanation) Blocks() bool {
 	})
 }
 
-// Explain asks for the winning plan of a find command, without running it.
+// Explain asks for the winning plan of a find command, without running it. It fails where the server tells none:
+// that must not pass for a plan without faults.
 func Explain(ctx context.Context, db *mongo.Database, find bson.D) (Explanation, error) {
 	raw, err := db.RunCommand(ctx, bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
 	if err != nil {
 		return Explanation{}, err
 	}
-	var e Explanation
-	if plan, ok := raw.Lookup("queryPlanner", "winningPlan").DocumentOK(); ok {
-		// The slot-based engine wraps the classic form of the plan.
-		if inner, ok := plan.Lookup("queryPlan").DocumentOK(); ok {
-			plan = inner
-		}
-		e.add(plan)
+	e := explanation(raw)
+	if len(e.Stages) == 0 {
+		return Explanation{}, errors.New("the server explains no plan")
 	}
 	return e, nil
+}
+
+func explanation(answer bson.Raw) Explanation {
+	var e Explanation
+	if planner, ok := answer.Lookup("queryPlanner").DocumentOK(); ok {
+		e.addWinner(planner)
+	}
+	return e
+}
+
+// addWinner adds the plan of a server, or of one shard.
+func (e *Explanation) addWinner(planner bson.Raw) {
+	plan, ok := planner.Lookup("winningPlan").DocumentOK()
+	if !ok {
+		return
+	}
+	// The slot-based engine wraps the classic form of the plan.
+	if inner, ok := plan.Lookup("queryPlan").DocumentOK(); ok {
+		plan = inner
+	}
+	e.add(plan)
 }
 
 // add walks down the stages of a plan.
@@ -50,12 +69,26 @@ func (e *Explanation) add(stage bson.Raw) {
 	if input, ok := stage.Lookup("inputStage").DocumentOK(); ok {
 		e.add(input)
 	}
-	if inputs, ok := stage.Lookup("inputStages").ArrayOK(); ok {
-		values, _ := inputs.Values()
-		for _, v := range values {
-			if sub, ok := v.DocumentOK(); ok {
-				e.add(sub)
-			}
+	for _, input := range documents(stage.Lookup("inputStages")) {
+		e.add(input)
+	}
+	for _, shard := range documents(stage.Lookup("shards")) {
+		e.addWinner(shard)
+	}
+}
+
+// documents are the documents of an array, none of anything else.
+func documents(v bson.RawValue) []bson.Raw {
+	array, ok := v.ArrayOK()
+	if !ok {
+		return nil
+	}
+	values, _ := array.Values() // what was read before the damage
+	var out []bson.Raw
+	for _, value := range values {
+		if doc, ok := value.DocumentOK(); ok {
+			out = append(out, doc)
 		}
 	}
+	return out
 }

@@ -84,18 +84,8 @@ func stand(want Index, have []found) Standing {
 }
 
 func (f found) sameOptions(want Index) bool {
-	return f.Unique == want.Unique && !f.Sparse && len(f.Collation) == 0 && sameDocument(f.Partial, want.Partial)
-}
-
-// sameDocument compares through extended JSON, which folds nothing but the absent and the empty document: the
-// partial filters that we declare have one spelling.
-func sameDocument(a, b bson.D) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return len(a) == len(b)
-	}
-	x, errX := bson.MarshalExtJSON(a, false, false)
-	y, errY := bson.MarshalExtJSON(b, false, false)
-	return errX == nil && errY == nil && string(x) == string(y)
+	return f.Unique == want.Unique && !f.Sparse && len(f.Collation) == 0 &&
+		documentText(f.Partial) == documentText(want.Partial)
 }
 
 // freeName keeps clear of an index of another key that has our name: _2, _3 and so on.
@@ -131,15 +121,21 @@ func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]
 	}
 	out := make([]found, 0, len(entries))
 	for _, entry := range entries {
-		f := found{}
-		spec := entry
-		if sub, ok := entry.Lookup("spec").DocumentOK(); ok { // the form of an index in the making
-			spec, f.building = sub, entry.Lookup("buildUUID").Type != 0
-		}
-		if err := bson.Unmarshal(spec, &f); err != nil {
+		f, err := readEntry(entry)
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+func readEntry(entry bson.Raw) (found, error) {
+	var f found
+	spec := entry
+	if sub, ok := entry.Lookup("spec").DocumentOK(); ok { // the form of an index in the making
+		spec, f.building = sub, entry.Lookup("buildUUID").Type != 0
+	}
+	err := bson.Unmarshal(spec, &f)
+	return f, err
 }

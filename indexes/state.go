@@ -14,6 +14,9 @@ import (
 // refreshInterval is the least time between two looks at the database, however many ask.
 const refreshInterval = time.Second
 
+// lookTimeout ends a look at a database that does not answer, when all who waited for it may have left.
+const lookTimeout = 10 * time.Second
+
 // State is what is known of the declared indexes: as of the last look. It is safe for concurrent use.
 type State struct {
 	db       *mongo.Database
@@ -23,7 +26,7 @@ type State struct {
 
 	mu        sync.RWMutex
 	looked    time.Time
-	standings map[string]Standing // by Index.String
+	standings map[string]Standing // by Index.identity
 }
 
 // NewState makes a state that knows nothing yet: no index is hinted, and all are missing.
@@ -34,7 +37,8 @@ func NewState(db *mongo.Database, declared []Index, now func() time.Time) *State
 // Refresh looks at the database, unless that was done a moment ago. Several callers share one look.
 func (s *State) Refresh(ctx context.Context) error {
 	s.mu.RLock()
-	fresh := !s.looked.IsZero() && s.now().Sub(s.looked) < refreshInterval
+	age := s.now().Sub(s.looked)
+	fresh := !s.looked.IsZero() && age >= 0 && age < refreshInterval // a clock may be set back
 	s.mu.RUnlock()
 	if fresh {
 		return nil
@@ -42,29 +46,41 @@ func (s *State) Refresh(ctx context.Context) error {
 	return s.Look(ctx)
 }
 
-// Look looks at the database now.
+// Look looks at the database now, or shares the look that is under way. Each caller leaves on its own deadline; none
+// takes the look away from the others.
 func (s *State) Look(ctx context.Context) error {
-	_, err, _ := s.group.Do("look", func() (any, error) {
-		standings, err := Plan(ctx, s.db, s.declared)
-		if err != nil {
-			return nil, err
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.looked = s.now()
-		for _, st := range standings {
-			s.standings[st.Index.String()] = st
-		}
-		return nil, nil
+	done := s.group.DoChan("look", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
+		defer cancel()
+		return nil, s.look(ctx)
 	})
-	return err
+	select {
+	case result := <-done:
+		return result.Err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *State) look(ctx context.Context) error {
+	standings, err := Plan(ctx, s.db, s.declared)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looked = s.now()
+	for _, st := range standings {
+		s.standings[st.Index.identity()] = st
+	}
+	return nil
 }
 
 // Hint is the name under which an index can be hinted: empty unless it was built and visible at the last look.
 func (s *State) Hint(i Index) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if st, ok := s.standings[i.String()]; ok && st.Status == Ready {
+	if st, ok := s.standings[i.identity()]; ok && st.Status == Ready {
 		return st.Name
 	}
 	return ""
@@ -75,7 +91,7 @@ func (s *State) Refused(collection, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, st := range s.standings {
-		if st.Index.Collection == collection && st.Name == name {
+		if st.Index.Collection == collection && st.Name == name && st.Status == Ready {
 			st.Status = Missing
 			s.standings[key] = st
 		}
@@ -88,7 +104,7 @@ func (s *State) Unready() error {
 	defer s.mu.RUnlock()
 	var lines []string
 	for _, i := range s.declared {
-		st, known := s.standings[i.String()]
+		st, known := s.standings[i.identity()]
 		if !known {
 			st.Status = Missing
 		}

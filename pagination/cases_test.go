@@ -155,8 +155,13 @@ func TestCase11StraysAreServedBehindTheNulls(t *testing.T) {
 	t.Parallel()
 	number := []any{
 		5, "5", true, bson.DateTime(5), math.NaN(), mustDecimal(t, "5"), nil, bson.NewObjectID(),
-		bson.Binary{Data: []byte{5}}, bson.Regex{Pattern: "5"}, bson.Timestamp{T: 5}, bson.MinKey{}, bson.MaxKey{},
-		bson.D{{Key: "a", Value: 5}}, bson.JavaScript("5"), 6,
+		bson.Binary{Data: []byte{5}},
+		bson.Regex{Pattern: "5"},
+		bson.Timestamp{T: 5},
+		bson.MinKey{},
+		bson.MaxKey{},
+		bson.D{{Key: "a", Value: 5}},
+		bson.JavaScript("5"), 6,
 	}
 	requireCase(t, score, with("score", number...)...)
 	requireCase(t, at, with("at", append(number, bson.DateTime(6), bson.Timestamp{})...)...)
@@ -172,14 +177,17 @@ func TestCase13TheRowOfTheCursorIsDeletedOrChanged(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(t *testing.T, coll *mongo.Collection, last bson.ObjectID){
 		"deleted": func(t *testing.T, coll *mongo.Collection, last bson.ObjectID) {
+			t.Helper()
 			_, err := coll.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: last}})
 			require.NoError(t, err)
 		},
 		"moved to the end": func(t *testing.T, coll *mongo.Collection, last bson.ObjectID) {
+			t.Helper()
 			_, err := coll.UpdateByID(t.Context(), last, bson.D{{Key: "$set", Value: bson.D{{Key: "score", Value: "x"}}}})
 			require.NoError(t, err)
 		},
 		"out of the filter": func(t *testing.T, coll *mongo.Collection, last bson.ObjectID) {
+			t.Helper()
 			_, err := coll.UpdateByID(t.Context(), last, bson.D{{Key: "$set", Value: bson.D{{Key: "kind", Value: "y"}}}})
 			require.NoError(t, err)
 		},

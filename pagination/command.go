@@ -16,6 +16,22 @@ type command struct {
 	hint       string
 }
 
+// Find is one of the commands that a page may take, for looking at its plan.
+type Find struct {
+	Kind    ReadKind
+	Command bson.D
+}
+
+// Finds lists the commands that the page of q may take, in the order in which they would run.
+func Finds(collection string, q Query) []Find {
+	reads := q.From.Reads()
+	out := make([]Find, 0, len(reads))
+	for _, read := range reads {
+		out = append(out, Find{Kind: read.Kind, Command: findCommand(collection, q, read, q.Limit+1, false).document()})
+	}
+	return out
+}
+
 // findCommand turns one read into a find. With placeable set, rows that have no place in the order are left out by
 // the server.
 func findCommand(collection string, q Query, read Read[bson.RawValue], limit int, placeable bool) command {

@@ -146,31 +146,14 @@ func keyOf(doc bson.Raw, order Order, phase Phase) (RowKey, bool) {
 	return key, true
 }
 
-// find runs a find command. It is repeated once without its hint where the database does not take that (the index
-// was dropped or hidden since the last look), and once after a fault that a second try may not meet.
+// find runs a find command, and once more without its hint where the database does not take that: the index was
+// dropped or hidden since the last look.
 func (r *Repository[T]) find(ctx context.Context, cmd command) ([]bson.Raw, error) {
-	docs, err := r.run(ctx, cmd)
+	docs, err := mongodb.Find(ctx, r.coll.Database(), cmd.document())
 	if err != nil && cmd.hint != "" && mongodb.IsBadValue(err) {
 		r.refused(cmd.hint)
 		cmd.hint = ""
-		docs, err = r.run(ctx, cmd)
-	}
-	if err != nil && ctx.Err() == nil && mongodb.IsTransient(err) {
-		docs, err = r.run(ctx, cmd)
+		docs, err = mongodb.Find(ctx, r.coll.Database(), cmd.document())
 	}
 	return docs, err
-}
-
-// run sends the command by hand: the driver's Find carries no maxTimeMS, so the server would work on after the
-// client's deadline, while a command gets it from the deadline of ctx.
-func (r *Repository[T]) run(ctx context.Context, cmd command) ([]bson.Raw, error) {
-	cursor, err := r.coll.Database().RunCommandCursor(ctx, cmd.document())
-	if err != nil {
-		return nil, err
-	}
-	var docs []bson.Raw
-	if err := cursor.All(ctx, &docs); err != nil { // a page of more than 16 MB comes in several batches
-		return nil, err
-	}
-	return docs, nil
 }

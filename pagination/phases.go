@@ -7,7 +7,7 @@ package pagination
 // This file knows nothing of databases. V is the type of a sort value, R that of a row.
 
 // Phase is one of the three parts of a list.
-type Phase int
+type Phase int32
 
 // The phases, in the order in which they are walked.
 const (

@@ -44,9 +44,17 @@ var (
 		Date:   {bson.DateTime(0), bson.DateTime(1), bson.DateTime(1), bson.DateTime(math.MinInt64)},
 	}
 	stray = []any{
-		math.NaN(), "text", "", true, false, int32(7), 7.5, bson.DateTime(7), bson.Timestamp{T: 7}, bson.ObjectID{7},
-		bson.Binary{Data: []byte{7}}, bson.Regex{Pattern: "7"}, bson.JavaScript("7"), bson.D{}, bson.D{{Key: "a", Value: 7}},
-		bson.MinKey{}, bson.MaxKey{}, bson.CodeWithScope{Code: "7", Scope: bson.D{}},
+		math.NaN(), "text", "", true, false, int32(7), 7.5, bson.DateTime(7),
+		bson.Timestamp{T: 7},
+		bson.ObjectID{7},
+		bson.Binary{Data: []byte{7}},
+		bson.Regex{Pattern: "7"},
+		bson.JavaScript("7"),
+		bson.D{},
+		bson.D{{Key: "a", Value: 7}},
+		bson.MinKey{},
+		bson.MaxKey{},
+		bson.CodeWithScope{Code: "7", Scope: bson.D{}},
 	}
 )
 

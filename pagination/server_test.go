@@ -1,12 +1,8 @@
 package pagination
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"log/slog"
-	"math"
-	"math/big"
 	"os"
 	"slices"
 	"testing"
@@ -114,96 +110,9 @@ func everyLimit(n int) []int {
 }
 
 func everything(t require.TestingT, coll *mongo.Collection) []bson.Raw {
-	cursor, err := coll.Find(context.Background(), bson.D{})
-	require.NoError(t, err)
-	var docs []bson.Raw
-	require.NoError(t, cursor.All(context.Background(), &docs))
-	return docs
+	return mongotest.Everything(t, coll, bson.D{})
 }
 
-// sortedIDs is the model: it shares the lookup of a path with the code, and nothing else.
 func sortedIDs(t require.TestingT, docs []bson.Raw, order Order) []bson.ObjectID {
-	type placed struct {
-		phase Phase
-		value bson.RawValue
-		id    bson.ObjectID
-	}
-	rows := make([]placed, 0, len(docs))
-	for _, doc := range docs {
-		value, _ := lookup(doc, order.Field)
-		row := placed{phase: Strays, id: doc.Lookup("_id").ObjectID()}
-		switch {
-		case value.Type == 0 || value.Type == bson.TypeNull:
-			row.phase = Nulls
-		case order.Kind.holds(value.Type) && !isNaN(value):
-			row.phase, row.value = Values, value
-		}
-		rows = append(rows, row)
-	}
-	slices.SortFunc(rows, func(a, b placed) int {
-		if c := cmp.Compare(a.phase, b.phase); c != 0 {
-			return c
-		}
-		c := 0
-		if a.phase == Values {
-			c = compareValues(t, a.value, b.value)
-		}
-		c = cmp.Or(c, bytes.Compare(a.id[:], b.id[:]))
-		return c * int(order.direction())
-	})
-	var ids []bson.ObjectID
-	for _, r := range rows {
-		ids = append(ids, r.id)
-	}
-	return ids
-}
-
-func isNaN(v bson.RawValue) bool {
-	if f, ok := v.DoubleOK(); ok {
-		return math.IsNaN(f)
-	}
-	d, ok := v.Decimal128OK()
-	return ok && d.IsNaN()
-}
-
-func compareValues(t require.TestingT, a, b bson.RawValue) int {
-	switch a.Type {
-	case bson.TypeString:
-		return cmp.Compare(a.StringValue(), b.StringValue()) // by bytes, as the database does without a collation
-	case bson.TypeDateTime:
-		return cmp.Compare(a.DateTime(), b.DateTime())
-	}
-	infA, infB := infinity(a), infinity(b)
-	if infA != 0 || infB != 0 {
-		return cmp.Compare(infA, infB)
-	}
-	return rational(t, a).Cmp(rational(t, b))
-}
-
-func infinity(v bson.RawValue) int {
-	if f, ok := v.DoubleOK(); ok && math.IsInf(f, 0) {
-		return int(math.Copysign(1, f))
-	}
-	if d, ok := v.Decimal128OK(); ok {
-		return d.IsInf()
-	}
-	return 0
-}
-
-// rational is the exact number.
-func rational(t require.TestingT, v bson.RawValue) *big.Rat {
-	if i, ok := v.AsInt64OK(); ok && isInteger(v) {
-		return new(big.Rat).SetInt64(i)
-	}
-	if f, ok := v.DoubleOK(); ok {
-		return new(big.Rat).SetFloat64(f)
-	}
-	digits, exponent, err := v.Decimal128().BigInt()
-	require.NoError(t, err)
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(exponent, -exponent))), nil)
-	out := new(big.Rat).SetInt(digits)
-	if exponent < 0 {
-		return out.Quo(out, new(big.Rat).SetInt(power))
-	}
-	return out.Mul(out, new(big.Rat).SetInt(power))
+	return mongotest.SortedIDs(t, docs, order.Field, order.Kind.holds, order.Descending)
 }

@@ -37,7 +37,11 @@ func FromMillis(ms int64) (Instant, error) {
 // FromTime cuts t to its millisecond (towards the past, as a clock shows it, never rounding up).
 // It fails with ErrRange outside the years 0001 to 9999 in UTC.
 func FromTime(t time.Time) (Instant, error) {
-	// UnixMilli floors nothing for us: Go keeps nanoseconds in [0, 1e9) beside floored seconds, so it is a floor.
+	// Checked in seconds first: some 292 million years from now, milliseconds overflow and could end up within range.
+	if s := t.Unix(); s < minMillis/1000 || s > maxMillis/1000 {
+		return Instant{}, ErrRange
+	}
+	// Go keeps nanoseconds in [0, 1e9) beside floored seconds, so this is a floor before 1970, too.
 	return FromMillis(t.UnixMilli())
 }
 

@@ -26,6 +26,8 @@ const (
 	maxConnecting = 8
 	// maxConnIdleTime is shorter than what firewalls and load balancers allow a silent connection.
 	maxConnIdleTime = 5 * time.Minute
+	// firstPingTimeout bounds Connect, also where a server lets itself be connected to and then hangs.
+	firstPingTimeout = 10 * time.Second
 	// disconnectTimeout bounds Disconnect: the driver waits without end for connections that are in use.
 	disconnectTimeout = 5 * time.Second
 )
@@ -67,7 +69,9 @@ func Connect(ctx context.Context, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Ping(ctx); err != nil {
+	pinging, cancel := context.WithTimeout(ctx, firstPingTimeout)
+	defer cancel()
+	if err := c.Ping(pinging); err != nil {
 		return nil, errors.Join(err, c.Disconnect(ctx))
 	}
 	return c, nil

@@ -67,7 +67,9 @@ func TestStoredDataDecodesPredictably(t *testing.T) {
 	ctx, db := t.Context(), mongotest.Database(t)
 	things := db.Collection("things")
 	_, err := things.InsertOne(ctx, bson.D{
-		{Key: "at", Value: bson.DateTime(1_700_000_000_123)}, {Key: "n", Value: 1.5}, {Key: "jsonname", Value: "x"},
+		{Key: "at", Value: bson.DateTime(1_700_000_000_123)},
+		{Key: "n", Value: 1.5},
+		{Key: "jsonname", Value: "x"},
 		{Key: "inner", Value: bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 2}}},
 	})
 	require.NoError(t, err)

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -35,7 +33,9 @@ func TestConvertLeavesOtherErrorsAlone(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, mongodb.Convert(nil))
 	for _, err := range []error{
-		mongo.CommandError{Code: 2}, mongo.CommandError{Code: 13}, mongo.CommandError{Code: 26},
+		mongo.CommandError{Code: 2},
+		mongo.CommandError{Code: 13},
+		mongo.CommandError{Code: 26},
 		mongo.ErrNoDocuments, errors.New("context deadline exceeded"), problem.New(problem.NotFound, "gone"),
 		fmt.Errorf("wrapped: %w", &problem.Problem{Code: problem.NotFound, Cause: context.Canceled}),
 	} {
@@ -56,31 +56,6 @@ func TestIsTransientOfVanishedCursors(t *testing.T) {
 	require.False(t, mongodb.IsTransient(nil))
 	require.True(t, mongodb.IsTransient(mongo.CommandError{Code: 43}))
 	require.True(t, mongodb.IsTransient(mongo.CommandError{Code: 175}))
-}
-
-func TestMaxTimeMS(t *testing.T) {
-	t.Parallel()
-	_, ok := mongodb.MaxTimeMS(context.WithoutCancel(t.Context()))
-	require.False(t, ok, "no deadline, no limit")
-
-	for _, c := range []struct {
-		left     time.Duration
-		min, max int64
-	}{
-		{-time.Second, 1, 1}, {0, 1, 1}, {500 * time.Microsecond, 1, 1}, {time.Minute, 59_000, 60_000},
-	} {
-		ctx, cancel := context.WithTimeout(t.Context(), c.left)
-		defer cancel()
-		ms, ok := mongodb.MaxTimeMS(ctx)
-		require.True(t, ok)
-		require.GreaterOrEqual(t, ms, c.min)
-		require.LessOrEqual(t, ms, c.max)
-	}
-
-	far, cancel := context.WithTimeout(t.Context(), (math.MaxInt32+1000)*time.Millisecond)
-	defer cancel()
-	_, ok = mongodb.MaxTimeMS(far)
-	require.False(t, ok, "more than the server's 32 bits hold")
 }
 
 func TestMask(t *testing.T) {

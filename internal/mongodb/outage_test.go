@@ -1,6 +1,7 @@
 package mongodb_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net"
@@ -12,7 +13,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"catalogue/internal/mongodb"
 	"catalogue/internal/mongotest"
@@ -129,6 +129,34 @@ func TestConvertWhereTheServerKeepsTheDeadline(t *testing.T) {
 	require.False(t, mongodb.IsTransient(err))
 }
 
+// Reads are commands built by hand because the driver gives those the context's deadline as maxTimeMS, once, and its
+// own Find it does not.
+func TestTheDeadlineReachesTheServer(t *testing.T) {
+	t.Parallel()
+	sent := make(chan bson.Raw, 1)
+	client := open(t, mongodb.Options{URI: mongotest.URI(t), Monitor: &event.CommandMonitor{
+		Started: func(_ context.Context, e *event.CommandStartedEvent) {
+			if e.CommandName == "find" {
+				sent <- bytes.Clone(e.Command)
+			}
+		},
+	}})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	require.NoError(t, find(ctx, client.Database(), nil))
+
+	elements, err := (<-sent).Elements()
+	require.NoError(t, err)
+	var limits []int64
+	for _, e := range elements {
+		if e.Key() == "maxTimeMS" {
+			limits = append(limits, e.Value().AsInt64())
+		}
+	}
+	require.Len(t, limits, 1)
+	require.InDelta(t, 5000, limits[0], 2000)
+}
+
 func TestConvertAfterDisconnect(t *testing.T) {
 	t.Parallel()
 	client, err := mongodb.Open(mongodb.Options{URI: mongotest.URI(t), Database: mongotest.Name()})
@@ -166,9 +194,6 @@ func find(ctx context.Context, db *mongo.Database, hint any) error {
 	if hint != nil {
 		command = append(command, bson.E{Key: "hint", Value: hint})
 	}
-	if ms, ok := mongodb.MaxTimeMS(ctx); ok {
-		command = append(command, bson.E{Key: "maxTimeMS", Value: ms})
-	}
 	cursor, err := db.RunCommandCursor(ctx, command)
 	if err != nil {
 		return err
@@ -179,16 +204,19 @@ func find(ctx context.Context, db *mongo.Database, hint any) error {
 // slow asks for more work than maxTimeMS allows: every pair of rows.
 func slow(ctx context.Context, db *mongo.Database, maxTimeMS int) error {
 	join := bson.D{{Key: "$lookup", Value: bson.D{
-		{Key: "from", Value: "things"}, {Key: "as", Value: "pairs"},
+		{Key: "from", Value: "things"},
+		{Key: "as", Value: "pairs"},
 		{Key: "let", Value: bson.D{{Key: "n", Value: "$n"}}},
 		{Key: "pipeline", Value: bson.A{bson.D{{Key: "$match", Value: bson.D{{Key: "$expr", Value: bson.D{
 			{Key: "$lt", Value: bson.A{bson.D{{Key: "$mod", Value: bson.A{"$n", 7}}}, "$$n"}},
 		}}}}}, bson.D{{Key: "$count", Value: "n"}}}},
 	}}}
 	_, err := db.RunCommandCursor(ctx, bson.D{
-		{Key: "aggregate", Value: "things"}, {Key: "pipeline", Value: bson.A{join}},
-		{Key: "cursor", Value: bson.D{}}, {Key: "maxTimeMS", Value: maxTimeMS},
-	}, options.RunCmd())
+		{Key: "aggregate", Value: "things"},
+		{Key: "pipeline", Value: bson.A{join}},
+		{Key: "cursor", Value: bson.D{}},
+		{Key: "maxTimeMS", Value: maxTimeMS},
+	})
 	return err
 }
 

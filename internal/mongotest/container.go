@@ -46,7 +46,7 @@ func startContainer(ctx context.Context) (*container, error) {
 	}
 	c := &container{handle: handle}
 	if err := c.prepare(ctx); err != nil {
-		return nil, errors.Join(err, c.stop())
+		return nil, errors.Join(err, c.stop(ctx))
 	}
 	c.goroutines = goleak.IgnoreCurrent()
 	return c, nil
@@ -69,8 +69,8 @@ func (c *container) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (c *container) stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+func (c *container) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	return c.handle.Terminate(ctx)
 }

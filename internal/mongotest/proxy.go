@@ -1,6 +1,7 @@
 package mongotest
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/url"
@@ -14,7 +15,8 @@ import (
 type Proxy struct {
 	listener net.Listener
 	upstream string
-	links    sync.WaitGroup // one for the accept loop and each connection
+	life     context.Context //nolint:containedctx // that of the test, for connections made after NewProxy
+	links    sync.WaitGroup  // one for the accept loop and each connection
 
 	mu     sync.Mutex
 	cut    bool
@@ -40,7 +42,10 @@ func NewProxy(t testing.TB) (string, *Proxy) {
 
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &Proxy{listener: listener, upstream: firstHost(uri.Host), open: map[*link]struct{}{}, flow: closedChannel()}
+	p := &Proxy{
+		listener: listener, upstream: firstHost(uri.Host), life: t.Context(),
+		open: map[*link]struct{}{}, flow: closedChannel(),
+	}
 	p.links.Go(p.accept)
 	t.Cleanup(p.close)
 
@@ -114,7 +119,7 @@ func (p *Proxy) accept() {
 }
 
 func (p *Proxy) serve(client net.Conn) {
-	server, err := net.Dial("tcp", p.upstream)
+	server, err := new(net.Dialer).DialContext(p.life, "tcp", p.upstream)
 	if err != nil {
 		_ = client.Close()
 		return

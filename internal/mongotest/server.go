@@ -84,7 +84,7 @@ func (s *server) stop() {
 	if s.container == nil {
 		return
 	}
-	if err := s.container.stop(); err != nil {
+	if err := s.container.stop(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the test's container:", err)
 	}
 }

@@ -14,7 +14,7 @@ const ContentType = "application/problem+json"
 // Code names a kind of problem for programs. Codes never change their meaning.
 type Code string
 
-// The codes and, by the table below, the HTTP status of each.
+// The codes; Status has the HTTP status of each.
 const (
 	Internal            Code = "internal"
 	NotFound            Code = "not_found"
@@ -29,28 +29,12 @@ const (
 	CursorMismatch      Code = "cursor_mismatch"
 	DatabaseUnavailable Code = "database_unavailable"
 	QueryTimeout        Code = "query_timeout"
+	NotReady            Code = "not_ready"
 	ClientClosedRequest Code = "client_closed_request"
 )
 
 // StatusClientClosed is answered, to the log only, where the client left before the answer (as nginx does).
 const StatusClientClosed = 499
-
-var statuses = map[Code]int{
-	Internal:            http.StatusInternalServerError,
-	NotFound:            http.StatusNotFound,
-	MethodNotAllowed:    http.StatusMethodNotAllowed,
-	QueryMalformed:      http.StatusUnprocessableEntity,
-	ParameterUnknown:    http.StatusUnprocessableEntity,
-	ParameterRepeated:   http.StatusUnprocessableEntity,
-	ParameterEmpty:      http.StatusUnprocessableEntity,
-	LimitInvalid:        http.StatusUnprocessableEntity,
-	SortUnknown:         http.StatusUnprocessableEntity,
-	CursorMalformed:     http.StatusUnprocessableEntity,
-	CursorMismatch:      http.StatusUnprocessableEntity,
-	DatabaseUnavailable: http.StatusServiceUnavailable,
-	QueryTimeout:        http.StatusServiceUnavailable,
-	ClientClosedRequest: StatusClientClosed,
-}
 
 // FieldError is one wrong parameter or field.
 type FieldError struct {
@@ -94,12 +78,25 @@ func Of(err error) *Problem {
 	return &Problem{Code: Internal, Detail: "The server failed to answer; the log has the cause under this request id.", Cause: err}
 }
 
-// Status is the HTTP status of the problem.
+// Status is the HTTP status of the problem: the one table from code to status.
 func (p *Problem) Status() int {
-	if s, ok := statuses[p.Code]; ok {
-		return s
+	switch p.Code {
+	case NotFound:
+		return http.StatusNotFound
+	case MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case QueryMalformed, ParameterUnknown, ParameterRepeated, ParameterEmpty,
+		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch:
+		return http.StatusUnprocessableEntity
+	case DatabaseUnavailable, QueryTimeout, NotReady:
+		return http.StatusServiceUnavailable
+	case ClientClosedRequest:
+		return StatusClientClosed
+	case Internal:
+		return http.StatusInternalServerError
+	default:
+		return http.StatusInternalServerError
 	}
-	return http.StatusInternalServerError
 }
 
 func (p *Problem) Error() string {

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -21,19 +22,20 @@ type document struct {
 
 // Write answers with the problem document. instance is the path of the request.
 func Write(w http.ResponseWriter, p *Problem, instance, requestID string) {
-	status := p.Status()
+	WriteStatus(w, p, p.Status(), instance, requestID)
+}
+
+// WriteStatus is Write with a status that the route has fixed, whatever the problem is: a check of readiness answers
+// 503 for each of its reasons.
+func WriteStatus(w http.ResponseWriter, p *Problem, status int, instance, requestID string) {
 	title := http.StatusText(status)
 	if status == StatusClientClosed {
 		title = "Client Closed Request"
 	}
-	doc := document{
+	body := encode(document{
 		Type: "about:blank", Title: title, Status: status, Detail: p.Detail,
 		Instance: instance, Code: p.Code, RequestID: requestID, Errors: p.Errors,
-	}
-	body, err := json.Marshal(doc)
-	if err != nil { // plain strings and numbers only: cannot happen, and must not hide the status if it does
-		body = []byte(`{"type":"about:blank","code":"internal"}`)
-	}
+	})
 	h := w.Header()
 	h.Set("Content-Type", ContentType)
 	h.Set("Cache-Control", "no-store")
@@ -43,4 +45,15 @@ func Write(w http.ResponseWriter, p *Problem, instance, requestID string) {
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // the client may have left; there is nobody to tell
+}
+
+// encode writes texts as they are: what goes into an HTML page is for the page to escape.
+func encode(doc document) []byte {
+	var body bytes.Buffer
+	e := json.NewEncoder(&body)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(doc); err != nil { // plain strings and numbers only: cannot happen, and must not hide the status if it does
+		return []byte(`{"type":"about:blank","code":"internal"}`)
+	}
+	return body.Bytes()
 }

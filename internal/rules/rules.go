@@ -3,6 +3,7 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -13,32 +14,35 @@ import (
 
 // Violation is one broken rule of one field.
 type Violation struct {
-	Field   string // the JSON path, such as "metrics.spend"
+	Field   string // the JSON path, such as "metrics.spend", "tags[3]" or "attributes[colour]"
 	Rule    string // the name of the rule, such as "oneof"
 	Message string // for people
 }
 
-// Check returns every broken rule of entity, a struct or a pointer to one, in the order of its fields.
+// Check returns the first broken rule of each wrong field of entity, a struct or a pointer to one, in the order of
+// the fields; those of a map are in the order of its keys. It panics on anything else, a nil pointer too: that is a
+// mistake in the program, and must not pass for a valid entity.
 func Check(entity any) []Violation {
 	err := engine().Struct(entity)
+	if err == nil {
+		return nil
+	}
 	wrong, ok := errors.AsType[validator.ValidationErrors](err)
 	if !ok {
-		return nil
+		panic(fmt.Sprintf("rules: %v", err))
 	}
 	out := make([]Violation, 0, len(wrong))
 	for _, fe := range wrong {
-		out = append(out, Violation{Field: path(fe), Rule: fe.Tag(), Message: message(fe)})
+		out = append(out, Violation{Field: path(fe), Rule: fe.Tag(), Message: message(entity, fe)})
 	}
+	sortRuns(out)
 	return out
 }
 
 // engine is made once: the validator caches what it learns of each type.
 var engine = sync.OnceValue(func() *validator.Validate {
 	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(func(f reflect.StructField) string {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		return name
-	})
+	v.RegisterTagNameFunc(name)
 	// A text without NUL (MongoDB takes it, many clients do not) and in valid UTF-8.
 	err := v.RegisterValidation("text", func(fl validator.FieldLevel) bool {
 		s := fl.Field().String()
@@ -50,40 +54,12 @@ var engine = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// path drops the type's name that the validator puts in front.
-func path(fe validator.FieldError) string {
-	_, p, _ := strings.Cut(fe.Namespace(), ".")
-	return p
-}
-
-func message(fe validator.FieldError) string {
-	p := path(fe)
-	switch fe.Tag() {
-	case "required":
-		return p + " is required"
-	case "oneof":
-		return p + " must be one of " + strings.ReplaceAll(fe.Param(), " ", ", ")
-	case "min", "gte":
-		return p + " must be at least " + fe.Param() + unit(fe)
-	case "max", "lte":
-		return p + " must be at most " + fe.Param() + unit(fe)
-	case "text":
-		return p + " must be UTF-8 text without NUL"
-	case "url", "http_url":
-		return p + " must be an http or https URL"
-	default:
-		return p + " breaks the rule " + fe.Tag()
+// name is how people know a field: as in JSON, or as it is stored where JSON does not show it.
+func name(f reflect.StructField) string {
+	for _, tag := range []string{"json", "bson"} {
+		if n, _, _ := strings.Cut(f.Tag.Get(tag), ","); n != "" && n != "-" {
+			return n
+		}
 	}
-}
-
-// unit tells characters and items from plain amounts.
-func unit(fe validator.FieldError) string {
-	switch fe.Kind() {
-	case reflect.String:
-		return " characters"
-	case reflect.Slice, reflect.Map:
-		return " items"
-	default:
-		return ""
-	}
+	return f.Name
 }

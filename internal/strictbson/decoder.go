@@ -21,8 +21,9 @@ func New[T any]() *Decoder[T] {
 	return &Decoder[T]{fields: fieldsOf(t)}
 }
 
-// Decode makes a T of doc and names the paths of the values that do not fit. Null is absence, not a misfit. Names
-// that T does not know are passed over; of a repeated name the first counts, as in the database.
+// Decode makes a T of doc and names the paths of the values that do not fit; the path of a damaged document is its
+// own, of doc itself the empty text. Null is absence, not a misfit. Names that T does not know are passed over; of a
+// repeated name the first counts, as in the database.
 func (d *Decoder[T]) Decode(doc bson.Raw) (item T, misfits []string) {
 	d.fields.decode(doc, reflect.ValueOf(&item).Elem(), "", &misfits)
 	return item, misfits
@@ -48,30 +49,31 @@ func fieldsOf(t reflect.Type) fields {
 		if name == "" || name == "-" {
 			panic(fmt.Sprintf("strictbson: %s.%s has no bson name", t, f.Name))
 		}
+		if _, twice := out[name]; twice || !f.IsExported() {
+			panic(fmt.Sprintf("strictbson: %s.%s is not exported, or another field has its name", t, f.Name))
+		}
 		out[name] = field{index: i, set: setterOf(f.Type)}
 	}
 	return out
 }
 
-func (fs fields) decode(doc bson.Raw, target reflect.Value, prefix string, misfits *[]string) {
-	elements, err := doc.Elements()
-	if err != nil { // what was read before the damage still counts
-		*misfits = append(*misfits, strings.TrimSuffix(prefix, "."))
+func (fs fields) decode(doc bson.Raw, target reflect.Value, path string, misfits *[]string) {
+	read, whole := elements(doc)
+	if !whole { // what was read before the damage still counts
+		*misfits = append(*misfits, path)
 	}
 	seen := make(map[string]bool, len(fs))
-	for _, e := range elements {
-		name := e.Key()
-		f, known := fs[name]
-		if !known || seen[name] {
+	for _, e := range read {
+		f, known := fs[e.name]
+		if !known || seen[e.name] {
 			continue
 		}
-		seen[name] = true
-		v := e.Value()
-		if v.Type == bson.TypeNull {
+		seen[e.name] = true
+		if e.value.Type == bson.TypeNull {
 			continue
 		}
-		if !f.set(v, target.Field(f.index), prefix+name, misfits) {
-			*misfits = append(*misfits, prefix+name)
+		if !f.set(e.value, target.Field(f.index), join(path, e.name), misfits) {
+			*misfits = append(*misfits, join(path, e.name))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func scalar[V any](convert func(bson.RawValue) (V, bool)) setter {
 	return func(v bson.RawValue, target reflect.Value, _ string, _ *[]string) bool {
 		value, ok := convert(v)
 		if ok {
-			*target.Addr().Interface().(*V) = value //nolint:forcetypeassert // setterOf chose V by the target's type
+			*target.Addr().Interface().(*V) = value //nolint:errcheck,forcetypeassert // setterOf chose V by the target's type
 		}
 		return ok
 	}
@@ -74,53 +74,56 @@ func nested(t reflect.Type) setter {
 	return func(v bson.RawValue, target reflect.Value, path string, misfits *[]string) bool {
 		doc, ok := v.DocumentOK()
 		if ok {
-			inner.decode(doc, target, path+".", misfits)
+			inner.decode(doc, target, path, misfits)
 		}
 		return ok
 	}
 }
 
+// setTexts leaves out what is no text: the others stay.
 func setTexts(v bson.RawValue, target reflect.Value, path string, misfits *[]string) bool {
 	array, ok := v.ArrayOK()
 	if !ok {
 		return false
 	}
-	values, err := array.Values()
-	if err != nil {
-		return false
+	read, whole := elements(array)
+	if !whole {
+		*misfits = append(*misfits, path)
 	}
-	out := make([]string, 0, len(values))
-	for i, value := range values {
-		s, ok := toText(value)
-		if !ok {
-			*misfits = append(*misfits, path+"."+strconv.Itoa(i))
-			continue
+	var out []string
+	for i, e := range read { // by position: the names in an array mean nothing
+		if s, ok := toText(e.value); ok {
+			out = append(out, s)
+		} else if e.value.Type != bson.TypeNull {
+			*misfits = append(*misfits, join(path, strconv.Itoa(i)))
 		}
-		out = append(out, s)
 	}
-	if len(out) > 0 {
-		target.Set(reflect.ValueOf(out))
-	}
+	target.Set(reflect.ValueOf(out))
 	return true
 }
 
+// setTextMap leaves out what is no text: the others stay.
 func setTextMap(v bson.RawValue, target reflect.Value, path string, misfits *[]string) bool {
 	doc, ok := v.DocumentOK()
 	if !ok {
 		return false
 	}
-	elements, err := doc.Elements()
-	if err != nil {
-		return false
+	read, whole := elements(doc)
+	if !whole {
+		*misfits = append(*misfits, path)
 	}
-	out := make(map[string]string, len(elements))
-	for _, e := range elements {
-		s, ok := toText(e.Value())
-		if !ok || !utf8.ValidString(e.Key()) {
-			*misfits = append(*misfits, path+"."+e.Key())
+	out := make(map[string]string, len(read))
+	seen := make(map[string]bool, len(read))
+	for _, e := range read {
+		if seen[e.name] {
 			continue
 		}
-		out[e.Key()] = s
+		seen[e.name] = true
+		if s, ok := toText(e.value); ok && utf8.ValidString(e.name) {
+			out[e.name] = s
+		} else if e.value.Type != bson.TypeNull {
+			*misfits = append(*misfits, join(path, e.name))
+		}
 	}
 	if len(out) > 0 {
 		target.Set(reflect.ValueOf(out))
@@ -141,7 +144,10 @@ func toInteger(v bson.RawValue) (int64, bool) {
 		return v.AsInt64OK()
 	case bson.TypeDouble:
 		f := v.Double()
-		return int64(f), f == math.Trunc(f) && math.Abs(f) <= 1<<53
+		if f != math.Trunc(f) || math.Abs(f) > 1<<53 { // NaN is unequal to itself
+			return 0, false
+		}
+		return int64(f), true
 	default:
 		return 0, false
 	}

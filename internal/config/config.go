@@ -1,0 +1,100 @@
+// Package config reads the configuration from the environment.
+package config
+
+import (
+	"log/slog"
+	"time"
+
+	"catalogue/internal/mongodb"
+)
+
+// The values of the keys that have a few.
+const (
+	Production  = "production"
+	Development = "development"
+
+	IndexesCreate = "create"
+	IndexesCheck  = "check"
+
+	LogJSON = "json"
+	LogText = "text"
+)
+
+// Base is what every command needs. Secrets may also come from a file that the key with _FILE at its end names.
+// An empty variable counts as one that is not set.
+type Base struct {
+	// MongoDBURI is the address of the database, with its credentials. Required; also from a file. Defaults to nothing.
+	MongoDBURI Secret `env:"CATALOGUE_MONGODB_URI"`
+	// MongoDBDatabase is the name of the database. Defaults to catalogue.
+	MongoDBDatabase string `env:"CATALOGUE_MONGODB_DATABASE" envDefault:"catalogue"`
+	// MongoDBMaxPool is how many connections to each server may be open, 1 to 10000. Defaults to 100.
+	MongoDBMaxPool uint64 `env:"CATALOGUE_MONGODB_MAX_POOL" envDefault:"100"`
+	// LogFormat is json or text. Defaults to json.
+	LogFormat string `env:"CATALOGUE_LOG_FORMAT" envDefault:"json"`
+	// LogLevel is the least level that is logged: debug, info, warn or error. Defaults to info.
+	LogLevel slog.Level `env:"CATALOGUE_LOG_LEVEL" envDefault:"info"`
+}
+
+// Address is what is needed to find a server that runs.
+type Address struct {
+	// HTTPAddr is where the server listens, host:port; port 0 takes a free one. Defaults to 127.0.0.1:8080.
+	HTTPAddr string `env:"CATALOGUE_HTTP_ADDR" envDefault:"127.0.0.1:8080"`
+}
+
+// Config is what the server needs.
+type Config struct {
+	Base
+	Address
+
+	// Env is production or development. Defaults to production.
+	Env string `env:"CATALOGUE_ENV" envDefault:"production"`
+	// PublicURL is the address that clients reach the server at, such as https://api.example.com/catalogue, for the
+	// links in answers. Defaults to the request's own host over http.
+	PublicURL string `env:"CATALOGUE_PUBLIC_URL"`
+	// TrustedProxies are the addresses or networks whose X-Forwarded-For is believed, separated by commas.
+	// Defaults to none.
+	TrustedProxies []string `env:"CATALOGUE_TRUSTED_PROXIES"`
+	// Indexes tells whether serve creates missing indexes (create) or only reports them on /readyz (check).
+	// Defaults to create.
+	Indexes string `env:"CATALOGUE_INDEXES" envDefault:"create"`
+	// CursorKeys sign cursors: the first signs, all verify; 1 to 10 keys of 32 to 1024 characters, separated by
+	// commas. Required in production; also from a file. Defaults to a random key for the life of the process.
+	CursorKeys []Secret `env:"CATALOGUE_CURSOR_KEY"`
+	// CountTimeout is how long a list waits for its exact total, 10ms to 30s, and less than the request's time.
+	// Defaults to 500ms.
+	CountTimeout time.Duration `env:"CATALOGUE_COUNT_TIMEOUT" envDefault:"500ms"`
+	// RequestTimeout is how long a request may take, 1s to 5m. Defaults to 10s.
+	RequestTimeout time.Duration `env:"CATALOGUE_REQUEST_TIMEOUT" envDefault:"10s"`
+	// ShutdownGrace is how long accepted requests may take to end when the server stops, 1s to 10m. Defaults to 15s.
+	ShutdownGrace time.Duration `env:"CATALOGUE_SHUTDOWN_GRACE" envDefault:"15s"`
+
+	// CursorKeyIsRandom says that no key was given: cursors end with the process. It has no variable.
+	CursorKeyIsRandom bool
+}
+
+// LogValue shows the effective configuration without its secrets.
+func (b Base) LogValue() slog.Value {
+	return slog.GroupValue(
+		slog.String("mongodb_uri", mongodb.Mask(b.MongoDBURI.Reveal())),
+		slog.String("mongodb_database", b.MongoDBDatabase),
+		slog.Uint64("mongodb_max_pool", b.MongoDBMaxPool),
+		slog.String("log_format", b.LogFormat),
+		slog.String("log_level", b.LogLevel.String()),
+	)
+}
+
+// LogValue shows the effective configuration without its secrets.
+func (c Config) LogValue() slog.Value {
+	return slog.GroupValue(append(c.Base.LogValue().Group(),
+		slog.String("env", c.Env),
+		slog.String("http_addr", c.HTTPAddr),
+		slog.String("public_url", c.PublicURL),
+		slog.Any("trusted_proxies", c.TrustedProxies),
+		slog.String("indexes", c.Indexes),
+		slog.Int("cursor_keys", len(c.CursorKeys)),
+		slog.Bool("cursor_key_is_random", c.CursorKeyIsRandom),
+		slog.String("count_timeout", c.CountTimeout.String()),
+		slog.String("request_timeout", c.RequestTimeout.String()),
+		slog.String("shutdown_grace", c.ShutdownGrace.String()),
+	)...)
+}

@@ -1,0 +1,37 @@
+package listing
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"catalogue/pagination"
+)
+
+// maxLink is the longest next URL that is put into a header, in bytes: proxies refuse long headers, and the
+// cursor stands in the body anyway.
+const maxLink = 2 << 10
+
+// link sets the Link header (RFC 8288) with the whole URL of the next page.
+func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string) {
+	if next == nil {
+		return
+	}
+	base := e.PublicURL
+	if base == "" {
+		base = "http://" + c.Request.Host
+	}
+	given := c.Request.URL.Query()
+	var query strings.Builder
+	for _, name := range []string{paramSort, paramLimit} {
+		if value := given.Get(name); value != "" {
+			query.WriteString(name + "=" + url.QueryEscape(value) + "&")
+		}
+	}
+	path := strings.Replace(e.list.Path, ":id", scope.Entity, 1)
+	target := base + path + "?" + query.String() + paramCursor + "=" + *next
+	if len(target) <= maxLink {
+		c.Header("Link", "<"+target+`>; rel="next"`)
+	}
+}

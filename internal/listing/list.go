@@ -1,0 +1,59 @@
+// Package listing serves every list of the catalogue through one handler. A domain declares its lists as values.
+package listing
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"catalogue/indexes"
+	"catalogue/pagination"
+)
+
+// List declares a list: what is in it, how it may be ordered and what an item shows.
+type List[T any] struct {
+	Name       string // part of every cursor, so it never changes its meaning
+	Path       string // route; a list below an entity has the parameter :id
+	Collection string
+	// Fixed gives the equalities that hold for every item, in the order of the index. parent is the entity's id for a
+	// list below one, else zero. Nil for a whole collection.
+	Fixed      func(parent bson.ObjectID) bson.D
+	Sorts      pagination.Sorts
+	Default    pagination.Order
+	Projection bson.D // nil for whole documents; keeps every sort field
+	Decode     pagination.Decoder[T]
+}
+
+// fixed is Fixed where there is one.
+func (l List[T]) fixed(parent bson.ObjectID) bson.D {
+	if l.Fixed == nil {
+		return nil
+	}
+	return l.Fixed(parent)
+}
+
+// Index is the index that serves one sort of the list in both directions.
+func (l List[T]) Index(sort pagination.Sort) indexes.Index {
+	var equalities []string
+	for _, e := range l.fixed(bson.NilObjectID) {
+		equalities = append(equalities, e.Key)
+	}
+	return indexes.ForSort(l.Collection, equalities, sort.Field,
+		fmt.Sprintf("sort %s of %s", sort.Field, l.Path))
+}
+
+// Indexes are the indexes that the list's sorts need.
+func (l List[T]) Indexes() []indexes.Index {
+	out := make([]indexes.Index, 0, len(l.Sorts))
+	for _, sort := range l.Sorts {
+		out = append(out, l.Index(sort))
+	}
+	return out
+}
+
+// Query makes the query of a page.
+func (l List[T]) Query(parent bson.ObjectID, order pagination.Order, from pagination.RowPosition, limit int) pagination.Query {
+	return pagination.Query{
+		Fixed: l.fixed(parent), Projection: l.Projection, Order: order, From: from, Limit: limit,
+	}
+}

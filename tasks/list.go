@@ -1,0 +1,30 @@
+package tasks
+
+import (
+	"catalogue/indexes"
+	"catalogue/internal/listing"
+	"catalogue/internal/strictbson"
+	"catalogue/pagination"
+)
+
+// List is every task.
+func List() listing.List[Task] {
+	sorts := pagination.Sorts{
+		{Field: "created_at", Kind: pagination.Date},
+		{Field: "updated_at", Kind: pagination.Date},
+		{Field: "due_at", Kind: pagination.Date},
+		{Field: "closed_at", Kind: pagination.Date},
+		{Field: "priority", Kind: pagination.Number},
+		{Field: "title", Kind: pagination.String},
+	}
+	return listing.List[Task]{
+		Name: "tasks", Path: "/tasks", Collection: Collection,
+		Sorts: sorts, Default: pagination.Desc(sorts[0]),
+		Decode: strictbson.New[Task]().Decode,
+	}
+}
+
+// Indexes are the indexes that tasks need.
+func Indexes() []indexes.Index {
+	return indexes.Distinct(List().Indexes(), []indexes.Index{indexes.UniqueSource(Collection)})
+}
