@@ -39,6 +39,10 @@ test-scripts: ## test the scripts that start and stop the services
 soak: ## run the long property tests (up to two hours)
 	@CATALOGUE_SOAK=1 scripts/test -run 'Soak|Property' -timeout 2h $(TEST_FLAGS) $(PACKAGES)
 
+.PHONY: bench
+bench: ## time a first and a deep page, side by side
+	@scripts/test -race=false -run '^$$' -bench . -timeout 1h ./cmd/catalogue
+
 .PHONY: build
 build: ## build bin/catalogue
 	@scripts/need go

@@ -13,7 +13,7 @@ import (
 // Apply builds the declared indexes that are missing and waits for those being built. It drops, hides and changes
 // nothing, so it is safe at any time and in several processes at once: to build what is there already is a no-op.
 // It goes on after an index that cannot be built and returns all errors together; report is told of each standing
-// as it was found, before anything is built for it, and of each index again when it is built.
+// as it was found, before anything is built for it, and of each index that it built again with the status Built.
 func Apply(ctx context.Context, db *mongo.Database, declared []Index, report func(Standing)) error {
 	standings, err := Plan(ctx, db, declared)
 	if err != nil {
@@ -28,14 +28,14 @@ func Apply(ctx context.Context, db *mongo.Database, declared []Index, report fun
 				failed = append(failed, fmt.Errorf("build index %s: %w%s", s.Index, err, clash(ctx, db, s.Index, err)))
 				continue
 			}
-			s.Status = Ready
+			s.Status = Built
 			report(s)
 		case Conflict:
 			failed = append(failed, fmt.Errorf("index %s exists as %q with other options: look at it and drop it by hand",
 				s.Index, s.Name))
 		case Hidden:
 			failed = append(failed, fmt.Errorf("index %s is hidden as %q: unhide it by hand", s.Index, s.Name))
-		case Ready:
+		case Ready, Built:
 		}
 	}
 	return errors.Join(failed...)

@@ -19,6 +19,7 @@ const (
 	Building Status = "building" // listed, but not finished
 	Hidden   Status = "hidden"   // built, but somebody hid it from the planner
 	Conflict Status = "conflict" // its key exists with other options
+	Built    Status = "built"    // ready since just now: said by Apply alone
 )
 
 // Standing is a declared index and what the database has of it.

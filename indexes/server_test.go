@@ -85,8 +85,8 @@ func TestIndexesOfACollectionThatDoesNotExistAreMissingAndAreBuilt(t *testing.T)
 	var told reports
 	require.NoError(t, Apply(t.Context(), db, []Index{byName, unique}, told.add))
 
-	require.Equal(t, []Status{Missing, Ready}, told.of(byName))
-	require.Equal(t, []Status{Missing, Ready}, told.of(unique))
+	require.Equal(t, []Status{Missing, Built}, told.of(byName))
+	require.Equal(t, []Status{Missing, Built}, told.of(unique))
 	require.ElementsMatch(t, []string{byName.Name(), unique.Name()}, names(t, db))
 	require.Equal(t, []Standing{{byName, Ready, byName.Name()}, {unique, Ready, unique.Name()}}, plan(t, db, byName, unique))
 }
@@ -183,7 +183,7 @@ func TestOtherOptionsAreAConflictForAPersonAndTheRestIsBuilt(t *testing.T) {
 			require.ErrorContains(t, err, c.declared.String())
 			require.ErrorContains(t, err, `"theirs"`)
 			require.Equal(t, []Status{Conflict}, told.of(c.declared))
-			require.Equal(t, []Status{Missing, Ready}, told.of(byScore))
+			require.Equal(t, []Status{Missing, Built}, told.of(byScore))
 			require.ElementsMatch(t, []string{"theirs", byScore.Name()}, names(t, db), "nothing is dropped")
 			state := NewState(db, []Index{c.declared}, clockAt(0))
 			require.NoError(t, state.Look(t.Context()))
@@ -240,8 +240,8 @@ func TestAUniqueIndexThatRowsBreakNamesBothAndTheOthersAreBuilt(t *testing.T) {
 	}
 	require.NotContains(t, err.Error(), byName.String())
 	require.Equal(t, []Status{Missing}, told.of(unique))
-	require.Equal(t, []Status{Missing, Ready}, told.of(byName))
-	require.Equal(t, []Status{Missing, Ready}, told.of(byScore))
+	require.Equal(t, []Status{Missing, Built}, told.of(byName))
+	require.Equal(t, []Status{Missing, Built}, told.of(byScore))
 	require.ElementsMatch(t, []string{byName.Name(), byScore.Name()}, names(t, db))
 	require.Equal(t, Missing, plan(t, db, unique)[0].Status)
 
