@@ -74,10 +74,10 @@ func isNaN(v bson.RawValue) bool {
 }
 
 func compareValues(t require.TestingT, a, b bson.RawValue) int {
-	switch {
-	case a.Type == bson.TypeString:
+	if a.Type == bson.TypeString {
 		return cmp.Compare(a.StringValue(), b.StringValue()) // by bytes, as the database does without a collation
-	case a.Type == bson.TypeDateTime:
+	}
+	if a.Type == bson.TypeDateTime {
 		return cmp.Compare(a.DateTime(), b.DateTime())
 	}
 	infA, infB := infinity(a), infinity(b)

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"catalogue/comments"
+	"catalogue/creatives"
+	"catalogue/history"
+	"catalogue/indexes"
+	"catalogue/internal/changes"
+	"catalogue/internal/config"
+	"catalogue/internal/importing"
+	"catalogue/internal/importing/report"
+	"catalogue/internal/mongodb"
+	"catalogue/tasks"
+)
+
+// The exit codes of an import, beside those of every command.
+const (
+	exitRejected    = 3   // the run is complete, but some rows were rejected
+	exitInterrupted = 130 // as shells have it for Ctrl-C
+)
+
+// importTargets are the collections that files can be imported into.
+func importTargets() map[string]importing.Target {
+	out := map[string]importing.Target{}
+	for _, t := range []importing.Target{
+		creatives.ImportTarget(), tasks.ImportTarget(), comments.ImportTarget(), history.ImportTarget(),
+	} {
+		out[t.Collection()] = t
+	}
+	return out
+}
+
+// importJob is what the command line asks for.
+type importJob struct {
+	target  importing.Target
+	mapping string // paths
+	file    string
+	rejects string
+}
+
+func newImportCommand(a *app) *cobra.Command {
+	targets := importTargets()
+	names := slices.Sorted(maps.Keys(targets))
+	var job importJob
+	command := &cobra.Command{
+		Use:   "import " + strings.Join(names, "|") + " --map MAPPING.yaml FILE",
+		Short: "Import a CSV or JSON Lines file",
+		Long: `Import a CSV or JSON Lines file as a mapping says: see examples/mappings.
+
+Rows are applied by their key: a second run changes nothing, and a run that was cut short is completed by another one.
+The exit code is 3 where rows were rejected; they are in the rejects file, and the others are in the database.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("a target (%s) and one file are needed", strings.Join(names, ", "))
+			}
+			if !slices.Contains(names, args[0]) {
+				return fmt.Errorf("unknown target %q: it must be one of %s", args[0], strings.Join(names, ", "))
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			job.target, job.file = targets[args[0]], args[1]
+			return a.importFile(c.Context(), job)
+		},
+	}
+	command.Flags().StringVar(&job.mapping, "map", "", "the mapping `file`")
+	command.Flags().StringVar(&job.rejects, "rejects", "",
+		"the `file` of rejected rows (default FILE.rejects.jsonl in the current folder)")
+	if err := command.MarkFlagRequired("map"); err != nil {
+		panic(err) // the flag stands two lines above
+	}
+	return command
+}
+
+// importFile reads the mapping before it asks the database for anything.
+func (a *app) importFile(ctx context.Context, job importJob) error {
+	if job.rejects == "" {
+		job.rejects = filepath.Base(job.file) + ".rejects.jsonl"
+	}
+	text, err := os.ReadFile(job.mapping)
+	if err != nil {
+		return &exitError{code: exitUsage, err: err}
+	}
+	plan, err := importing.ParseMapping(text, job.target)
+	if err != nil {
+		return &exitError{code: exitUsage, err: fmt.Errorf("%s: %w", job.mapping, err)}
+	}
+	return a.withDatabase(ctx, func(ctx context.Context, _ config.Base, client *mongodb.Client) error {
+		return a.runImport(ctx, job, plan, client.Database())
+	})
+}
+
+func (a *app) runImport(ctx context.Context, job importJob, plan *importing.Plan, db *mongo.Database) error {
+	progress := report.NewProgress(a.stderr, report.IsTerminal(a.stderr), a.now)
+	summary, err := importing.Run(ctx, importing.Options{
+		Path:    job.file,
+		Plan:    plan,
+		Rejects: job.rejects,
+		Inputs:  []string{job.mapping},
+		Store:   changes.NewImporter(db, bson.NewObjectID),
+		Resolvers: map[string]importing.Resolver{
+			creatives.Collection: changes.NewSources(db.Collection(creatives.Collection)),
+			tasks.Collection:     changes.NewSources(db.Collection(tasks.Collection)),
+		},
+		EnsureIndexes: func(ctx context.Context) error { return a.ensureIndexes(ctx, db, job.target.Collection()) },
+		Progress:      progress.Show,
+		Now:           a.now,
+	})
+	progress.Done()
+	interrupted := errors.Is(err, context.Canceled)
+	if err == nil || interrupted || summary.Read > 0 {
+		err = errors.Join(err, report.Summary(a.stdout, summary))
+	}
+	switch {
+	case interrupted:
+		return &exitError{code: exitInterrupted, err: errors.New("interrupted: the same command again completes the import")}
+	case err != nil:
+		return mongodb.Convert(err)
+	case summary.Rejected > 0:
+		return &exitError{code: exitRejected}
+	default:
+		return nil
+	}
+}
+
+// ensureIndexes builds the missing indexes of a collection, with the code of migrate up.
+func (a *app) ensureIndexes(ctx context.Context, db *mongo.Database, collection string) error {
+	declared := slices.DeleteFunc(declaredIndexes(), func(i indexes.Index) bool { return i.Collection != collection })
+	return indexes.Apply(ctx, db, declared, func(s indexes.Standing) {
+		if s.Status != indexes.Ready {
+			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", s.Status, s.Index)
+		}
+	})
+}

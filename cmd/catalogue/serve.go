@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"catalogue/indexes"
+	"catalogue/internal/config"
+	"catalogue/internal/httpserver"
+	"catalogue/internal/listing"
+	"catalogue/internal/mongodb"
+	"catalogue/pagination"
+)
+
+func newServeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the lists over HTTP",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return a.serve(c.Context()) },
+	}
+}
+
+// serve runs the server until ctx is done.
+func (a *app) serve(ctx context.Context) error {
+	c, err := config.Load(a.environ)
+	if err != nil {
+		return err
+	}
+	log := a.logger(c.Base)
+	log.InfoContext(ctx, "configuration", slog.Any("config", c))
+	if c.CursorKeyIsRandom {
+		log.WarnContext(ctx, "cursors end with this process: CATALOGUE_CURSOR_KEY is not set")
+	}
+	listener, err := listen(ctx, c.HTTPAddr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = listener.Close() }() // closed already where the server ran
+	return a.serveOn(ctx, c, log, listener)
+}
+
+// serveOn opens the clients of the database, and closes them when the last request has ended.
+func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, listener net.Listener) (err error) {
+	client, err := mongodb.Open(databaseOptions(c.Base))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, client.Disconnect(ctx)) }()
+	probe, err := openProbe(c.Base)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, probe.Disconnect(ctx)) }()
+
+	state := indexes.NewState(probe.Database(), declaredIndexes(), a.now)
+	ready := readiness{probe: probe, state: state}
+	server, err := newServer(c, log, client, ready, state) //nolint:contextcheck // handlers have their requests' contexts
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "listening", slog.String("url", "http://"+reachable(listener.Addr().String())))
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return server.Run(ctx, listener) })
+	group.Go(func() error {
+		prepareIndexes(ctx, c.Indexes, client.Database(), state, log)
+		watchIndexes(ctx, state, log)
+		return nil
+	})
+	return group.Wait()
+}
+
+// newServer makes the server with every route.
+func newServer(
+	c config.Config, log *slog.Logger, client *mongodb.Client, ready httpserver.Readiness, state *indexes.State,
+) (*httpserver.Server, error) {
+	keys := make([]string, len(c.CursorKeys))
+	for i, key := range c.CursorKeys {
+		keys[i] = key.Reveal()
+	}
+	keyring, err := pagination.NewKeyring(keys...)
+	if err != nil {
+		return nil, fmt.Errorf("the cursor keys: %w", err)
+	}
+	server, err := httpserver.New(httpserver.Options{
+		Logger: log, Readiness: ready, TrustedProxies: c.TrustedProxies,
+		RequestTimeout: c.RequestTimeout, ShutdownGrace: c.ShutdownGrace,
+	})
+	if err != nil {
+		return nil, err
+	}
+	counter := pagination.Counter{Timeout: c.CountTimeout, OnError: func(ctx context.Context, err error) {
+		log.WarnContext(ctx, "count failed", slog.Any("error", err))
+	}}
+	catalogue{
+		db: client.Database(), state: state, log: log,
+		lists: listing.Services{Keys: keyring, Counter: counter, Hints: state, PublicURL: c.PublicURL},
+	}.register(server.Routes())
+	return server, nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("%s is in use by another program; set CATALOGUE_HTTP_ADDR to a free address", addr)
+	case err != nil:
+		return nil, fmt.Errorf("listen on %s: %w", addr, err)
+	}
+	return listener, nil
+}

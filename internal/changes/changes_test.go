@@ -1,0 +1,227 @@
+package changes_test
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"golang.org/x/sync/errgroup"
+
+	"catalogue/indexes"
+	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
+	"catalogue/internal/origin"
+)
+
+func TestMain(m *testing.M) { os.Exit(mongotest.Main(m)) }
+
+// thing is an entity of the tests.
+type thing struct {
+	ID     bson.ObjectID  `bson:"_id"`
+	Name   *string        `bson:"name,omitempty"`
+	Parent *parent        `bson:"parent,omitempty"`
+	Source *origin.Source `bson:"source,omitempty"`
+}
+
+type parent struct {
+	A *int64 `bson:"a,omitempty"`
+	B *int64 `bson:"b,omitempty"`
+}
+
+const collection = "things"
+
+// all are the fields of a thing.
+var all = []string{"name", "parent.a", "parent.b"}
+
+func item(id, digest string, entity thing, fields ...string) changes.Item {
+	return changes.Item{
+		Source: origin.Source{System: "s", ID: id, Digest: digest}, Entity: &entity, Fields: fields,
+	}
+}
+
+// database is one with the unique index.
+func database(t *testing.T) *mongo.Database {
+	t.Helper()
+	db := mongotest.Database(t)
+	unique := []indexes.Index{indexes.UniqueSource(collection)}
+	require.NoError(t, indexes.Apply(t.Context(), db, unique, func(indexes.Standing) {}))
+	return db
+}
+
+func apply(t *testing.T, db *mongo.Database, items ...changes.Item) []changes.Outcome {
+	t.Helper()
+	out, err := changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, items)
+	require.NoError(t, err)
+	return out
+}
+
+// stored is the thing of an id without its _id.
+func stored(t *testing.T, db *mongo.Database, id string) bson.M {
+	t.Helper()
+	var out bson.M
+	filter := bson.M{"source.system": "s", "source.id": id}
+	require.NoError(t, db.Collection(collection).FindOne(t.Context(), filter).Decode(&out))
+	delete(out, "_id")
+	delete(out, "source")
+	return out
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	one, two := thing{Name: new("one")}, thing{Name: new("two"), Parent: &parent{A: new(int64(1))}}
+	require.Equal(t, []changes.Outcome{changes.Inserted, changes.Inserted},
+		apply(t, db, item("1", "a", one, all...), item("2", "a", two, all...)))
+	require.Equal(t, bson.M{"name": "two", "parent": bson.D{{Key: "a", Value: int64(1)}}}, stored(t, db, "2"))
+
+	two.Name = new("changed")
+	require.Equal(t, []changes.Outcome{changes.Unchanged, changes.Updated, changes.Inserted},
+		apply(t, db, item("1", "a", one, all...), item("2", "b", two, all...), item("3", "a", one, all...)))
+	require.Equal(t, "changed", stored(t, db, "2")["name"])
+	require.Empty(t, apply(t, db))
+}
+
+func TestNewObjectsHaveTheirIDsFromTheWriter(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	id := bson.NewObjectID()
+	im := changes.NewImporter(db, func() bson.ObjectID { return id })
+	_, err := im.Apply(t.Context(), collection, []changes.Item{item("1", "a", thing{Name: new("one")}, all...)})
+	require.NoError(t, err)
+	var got thing
+	require.NoError(t, db.Collection(collection).FindOne(t.Context(), bson.M{"_id": id}).Decode(&got))
+	require.Equal(t, &origin.Source{System: "s", ID: "1", Digest: "a"}, got.Source)
+}
+
+// An update changes the fields that the row decides, whatever stands where they go.
+func TestUpdateOfEmbeddedFields(t *testing.T) {
+	t.Parallel()
+	a1 := &parent{A: new(int64(1))}
+	other := bson.D{{Key: "x", Value: "kept"}}
+	for name, c := range map[string]struct {
+		before any // the stored parent; missing{} where there is none
+		row    *parent
+		fields []string
+		after  any
+	}{
+		"set in nothing":            {missing{}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
+		"set in null":               {nil, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
+		"set in a text":             {"odd", a1, all, bson.D{{Key: "a", Value: int64(1)}}},
+		"set in an array":           {bson.A{int32(1), "x"}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
+		"set in a document":         {other, a1, all, append(other, bson.E{Key: "a", Value: int64(1)})},
+		"the other one goes":        {bson.D{{Key: "b", Value: int64(2)}}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
+		"the other one is not ours": {bson.D{{Key: "b", Value: int64(2)}}, a1, []string{"parent.a"}, bson.D{{Key: "b", Value: int64(2)}, {Key: "a", Value: int64(1)}}},
+		"none in nothing":           {missing{}, nil, all, missing{}},
+		"none in null":              {nil, nil, all, missing{}},
+		"none in a document":        {append(bson.D{{Key: "a", Value: int64(2)}}, other...), nil, all, other},
+		"no empty parent is left":   {bson.D{{Key: "a", Value: int64(2)}}, nil, all, missing{}},
+		"a parent that is not ours": {bson.D{{Key: "a", Value: int64(2)}}, nil, []string{"name"}, bson.D{{Key: "a", Value: int64(2)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			doc := bson.D{{Key: "source", Value: bson.M{"system": "s", "id": "1", "digest": "a"}}}
+			if c.before != (missing{}) {
+				doc = append(doc, bson.E{Key: "parent", Value: c.before})
+			}
+			_, err := db.Collection(collection).InsertOne(t.Context(), doc)
+			require.NoError(t, err)
+			require.Equal(t, []changes.Outcome{changes.Updated}, apply(t, db, item("1", "b", thing{Parent: c.row}, c.fields...)))
+			got, there := stored(t, db, "1")["parent"]
+			if c.after == (missing{}) {
+				require.False(t, there, got)
+				return
+			}
+			require.Equal(t, c.after, got)
+		})
+	}
+}
+
+// missing stands for a field that is not there.
+type missing struct{}
+
+// A digest of any other kind, or none, is that of no row.
+func TestObjectWithoutADigestIsUpdated(t *testing.T) {
+	t.Parallel()
+	for name, source := range map[string]bson.M{
+		"none":     {"system": "s", "id": "1"},
+		"null":     {"system": "s", "id": "1", "digest": nil},
+		"a number": {"system": "s", "id": "1", "digest": 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			_, err := db.Collection(collection).InsertOne(t.Context(), bson.M{"source": source})
+			require.NoError(t, err)
+			require.Equal(t, []changes.Outcome{changes.Updated}, apply(t, db, item("1", "a", thing{Name: new("x")}, all...)))
+			require.Equal(t, bson.M{"name": "x"}, stored(t, db, "1"))
+		})
+	}
+}
+
+// Many calls at once, of the same rows and of others: no row twice, no error, and the last one stands whole.
+func TestManyCallsAtOnce(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	const rows, callers = 100, 6
+	var mu sync.Mutex
+	inserted := 0
+	calls, ctx := errgroup.WithContext(t.Context())
+	for caller := range callers {
+		calls.Go(func() error {
+			digest := fmt.Sprintf("digest %d", caller%3)
+			items := make([]changes.Item, rows)
+			for i := range items {
+				items[i] = item(fmt.Sprintf("%03d", i), digest, thing{Name: new(digest)}, all...)
+			}
+			out, err := changes.NewImporter(db, bson.NewObjectID).Apply(ctx, collection, items)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, o := range out {
+				if o == changes.Inserted {
+					inserted++
+				}
+			}
+			return err
+		})
+	}
+	require.NoError(t, calls.Wait())
+	require.Equal(t, rows, inserted)
+	cursor, err := db.Collection(collection).Find(t.Context(), bson.D{})
+	require.NoError(t, err)
+	var got []thing
+	require.NoError(t, cursor.All(t.Context(), &got))
+	require.Len(t, got, rows)
+	for _, one := range got {
+		require.Equal(t, one.Source.Digest, *one.Name)
+	}
+}
+
+func TestErrorsOfTheDatabase(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	_, err := changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), "no$thing\x00", []changes.Item{
+		item("1", "a", thing{Name: new("x")}, all...),
+	})
+	require.ErrorContains(t, err, "import into no$thing")
+	bad := changes.Item{Source: origin.Source{System: "s", ID: "1"}, Entity: 5, Fields: all}
+	_, err = changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, []changes.Item{bad})
+	require.ErrorContains(t, err, "encode the object 1 of s")
+}
+
+func TestSources(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	apply(t, db, item("1", "a", thing{}, all...), item("2", "a", thing{}, all...))
+	found, err := changes.NewSources(db.Collection(collection)).IDsBySource(t.Context(), "s", []string{"1", "2", "3"})
+	require.NoError(t, err)
+	require.Len(t, found, 2)
+	require.NotEqual(t, found["1"], found["2"])
+	found, err = changes.NewSources(db.Collection(collection)).IDsBySource(t.Context(), "other", []string{"1"})
+	require.NoError(t, err)
+	require.Empty(t, found)
+}

@@ -1,0 +1,133 @@
+package importing
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"catalogue/internal/importing/cell"
+)
+
+// numberFormat is how a file writes numbers: its decimal sign and its thousands sign, "" where it has none.
+type numberFormat struct {
+	decimal   string
+	thousands string
+}
+
+var plainDecimal = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
+
+// plain turns a number as the file writes it into -digits.digits, the only form that is read: no +, exponent, hex,
+// underscore, space, Inf or NaN, and a thousands sign only between groups of three.
+func (f numberFormat) plain(s string) (string, error) {
+	whole, fraction, hasFraction := s, "", false
+	if f.decimal != "" {
+		whole, fraction, hasFraction = strings.Cut(s, f.decimal)
+	}
+	if f.thousands != "" && strings.Contains(whole, f.thousands) {
+		groups := strings.Split(strings.TrimPrefix(whole, "-"), f.thousands)
+		for i, group := range groups {
+			if len(group) > 3 || len(group) == 0 || (i > 0 && len(group) != 3) {
+				return "", fmt.Errorf("%s is no plain decimal number: its groups are not of three digits", quote(s))
+			}
+		}
+		whole = strings.ReplaceAll(whole, f.thousands, "")
+	}
+	out := whole
+	if hasFraction {
+		out += "." + fraction
+	}
+	if !plainDecimal.MatchString(out) || (hasFraction && strings.ContainsAny(fraction, ".,")) {
+		return "", fmt.Errorf("%s is no plain decimal number", quote(s))
+	}
+	return out, nil
+}
+
+// number reads a cell as a float64.
+func (f numberFormat) number(c cell.Cell) (float64, error) {
+	text := c.Text
+	switch c.Kind {
+	case cell.Text:
+		var err error
+		if text, err = f.plain(text); err != nil {
+			return 0, err
+		}
+	case cell.Number: // JSON's grammar is checked already; 1e3 is a number there
+	default:
+		return 0, fmt.Errorf("%s is no number", describe(c))
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%s is too large for a number", quote(c.Text))
+	}
+	return v + 0, nil // -0 + 0 is 0
+}
+
+// integer reads a cell as an int64, exactly: 1.0 and 1e3 are integers in JSON, 1.5 is none.
+func (f numberFormat) integer(c cell.Cell) (int64, error) {
+	switch c.Kind {
+	case cell.Text:
+		text, err := f.plain(c.Text)
+		if err != nil || strings.Contains(text, ".") {
+			return 0, fmt.Errorf("%s is no plain whole number", quote(c.Text))
+		}
+		return parseInteger(text, c.Text)
+	case cell.Number:
+		text, err := shiftPoint(c.Text)
+		if err != nil {
+			return 0, err
+		}
+		return parseInteger(text, c.Text)
+	default:
+		return 0, fmt.Errorf("%s is no whole number", describe(c))
+	}
+}
+
+func parseInteger(text, original string) (int64, error) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if errors.Is(err, strconv.ErrRange) {
+		return 0, fmt.Errorf("%s is outside the 64-bit integers", quote(original))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("%s is no whole number", quote(original))
+	}
+	return v, nil
+}
+
+// maxExponent is beyond every exponent that an int64 can have with a mantissa as long as a record allows in earnest.
+const maxExponent = 400
+
+// shiftPoint writes a JSON number without exponent and fraction, by moving digits only: a float64 would lose them
+// above 2^53.
+func shiftPoint(literal string) (string, error) {
+	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
+	sign := ""
+	if strings.HasPrefix(mantissa, "-") {
+		sign, mantissa = "-", mantissa[1:]
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	fraction = strings.TrimRight(fraction, "0")
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
+		return "0", nil
+	}
+	shift := 0
+	if exponent != "" {
+		e, err := strconv.Atoi(exponent)
+		if err != nil || e > maxExponent || e < -maxExponent {
+			return "", fmt.Errorf("%s is outside the 64-bit integers", quote(literal))
+		}
+		shift = e
+	}
+	shift -= len(fraction)
+	if shift >= 0 {
+		return sign + digits + strings.Repeat("0", shift), nil
+	}
+	kept := strings.TrimRight(digits, "0")
+	if len(digits)-len(kept) < -shift {
+		return "", fmt.Errorf("%s is no whole number", quote(literal))
+	}
+	return sign + digits[:len(digits)+shift], nil
+}
