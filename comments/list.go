@@ -18,7 +18,7 @@ func OfTask() listing.List[Comment] {
 			return bson.D{{Key: "entity_type", Value: "task"}, {Key: "entity_id", Value: task}}
 		},
 		Sorts: sorts, Default: pagination.Desc(sorts[0]),
-		Decode: strictbson.New[Comment]().Decode,
+		Decoder: strictbson.New[Comment](),
 	}
 }
 

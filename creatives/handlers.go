@@ -4,9 +4,10 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"catalogue/internal/listing"
+	"catalogue/internal/objects"
 )
 
 // Register serves the routes of single creatives.
-func Register(r gin.IRoutes, store *Store) {
+func Register(r gin.IRoutes, store *objects.Store[Creative]) {
 	r.GET("/creatives/:id", listing.Object(store.ByID))
 }

@@ -32,7 +32,7 @@ func List() listing.List[Creative] {
 	return listing.List[Creative]{
 		Name: "creatives", Path: "/creatives", Collection: Collection,
 		Sorts: sorts(), Default: pagination.Desc(sorts()[0]),
-		Decode: strictbson.New[Creative]().Decode,
+		Decoder: strictbson.New[Creative](),
 	}
 }
 
@@ -54,17 +54,8 @@ func Gallery() listing.List[GalleryItem] {
 	return listing.List[GalleryItem]{
 		Name: "creatives/gallery", Path: "/creatives/gallery", Collection: Collection,
 		Sorts: sorts(), Default: pagination.Desc(sorts()[0]),
-		Projection: projection("name", "status", "format", "media", "metrics", "created_at", "updated_at", "launched_at"),
-		Decode:     strictbson.New[GalleryItem]().Decode,
+		Decoder: strictbson.New[GalleryItem](),
 	}
-}
-
-func projection(fields ...string) bson.D {
-	out := make(bson.D, 0, len(fields))
-	for _, f := range fields {
-		out = append(out, bson.E{Key: f, Value: int32(1)})
-	}
-	return out
 }
 
 // Indexes are the indexes that creatives need.

@@ -1,32 +1,14 @@
 package creatives
 
 import (
-	"context"
+	"log/slog"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"catalogue/internal/mongodb"
-	"catalogue/internal/strictbson"
+	"catalogue/internal/objects"
 )
 
-// Store reads single creatives.
-type Store struct {
-	coll    *mongo.Collection
-	decoder *strictbson.Decoder[Creative]
-}
-
 // NewStore reads the creatives of a database.
-func NewStore(db *mongo.Database) *Store {
-	return &Store{coll: db.Collection(Collection), decoder: strictbson.New[Creative]()}
-}
-
-// ByID returns one creative. It reports false where there is none.
-func (s *Store) ByID(ctx context.Context, id bson.ObjectID) (Creative, bool, error) {
-	doc, found, err := mongodb.ByID(ctx, s.coll, id, nil)
-	if err != nil || !found {
-		return Creative{}, false, err
-	}
-	creative, _ := s.decoder.Decode(doc)
-	return creative, true, nil
+func NewStore(db *mongo.Database, log *slog.Logger) *objects.Store[Creative] {
+	return objects.NewStore[Creative](db.Collection(Collection), log)
 }

@@ -22,7 +22,7 @@ func OfTask() listing.List[Entry] {
 			}
 		},
 		Sorts: sorts, Default: pagination.Desc(sorts[0]),
-		Decode: strictbson.New[Entry]().Decode,
+		Decoder: strictbson.New[Entry](),
 	}
 }
 

@@ -41,8 +41,10 @@ type found struct {
 	building  bool
 }
 
-// Plan compares the declared indexes with those of the database.
+// Plan compares the declared indexes with those of the database. It gives up after a while where that does not answer.
 func Plan(ctx context.Context, db *mongo.Database, declared []Index) ([]Standing, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
 	have := map[string][]found{}
 	out := make([]Standing, 0, len(declared))
 	for _, want := range declared {

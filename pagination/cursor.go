@@ -14,9 +14,11 @@ import (
 const (
 	// MaxCursorLength is the longest text that is looked at; anything longer is refused before it is decoded.
 	MaxCursorLength = 96 << 10
-	// maxCursorValue is the longest sort value, in bytes, that a cursor carries: with everything else in it the text
-	// stays under MaxCursorLength. KeysetPage ends no page at a row with a longer one.
+	// maxCursorValue is the longest sort value, in bytes, that a cursor carries whole: with everything else in it the
+	// text stays under MaxCursorLength. See long.go for longer ones.
 	maxCursorValue = 64 << 10
+	// cutAllowance is what BSON adds to a text: a cut one with it is still within maxCursorValue.
+	cutAllowance = 5
 	// MinKeyLength is the least length of a signing key in bytes, that of HMAC-SHA-256's own output (RFC 2104).
 	MinKeyLength = sha256.Size
 )
@@ -75,12 +77,11 @@ func (c Cursor) Mismatches(scope Scope, order Order, filter string) []string {
 	return out
 }
 
-// fits reports whether the position can be one of an order by a field of the kind: the signature shows that the
+// Fits reports whether the cursor's value is of the kind that the sort is declared to have. The signature shows that the
 // cursor is ours, but an older version may have declared the field otherwise.
-func (p cursorPosition) fits(kind Kind) bool { return !p.hasValue() || kind.holds(p.Value.Type) }
-
-// Fits reports whether the cursor's value is of the kind that the sort is declared to have now.
-func (c Cursor) Fits(kind Kind) bool { return positionOf(c.position).fits(kind) }
+func (c Cursor) Fits(kind Kind) bool {
+	return !c.position.After || c.position.Phase != Values || kind.holds(c.position.Value.Type)
+}
 
 // Keyring signs cursors with its first key and takes those signed with any of them, so that keys can be rotated.
 type Keyring struct{ keys [][]byte }

@@ -195,10 +195,16 @@ func TestRelativeFilterKeepsItsMoment(t *testing.T) {
 
 func TestLongestValueFitsTheLongestCursor(t *testing.T) {
 	t.Parallel()
-	text, err := testRing(t).Encode(testCursor(t, strings.Repeat("x", maxCursorValue-5))) // BSON adds 5 bytes to a text
-	require.NoError(t, err)
-	_, err = testRing(t).Decode(text)
-	require.NoError(t, err)
+	for _, length := range []int{maxCursorValue - cutAllowance, maxCursorValue, 10 * maxCursorValue} {
+		c := testCursor(t, strings.Repeat("é", length/2))
+		c.position = shorten(c.position)
+		require.Equal(t, length > maxCursorValue-cutAllowance, c.position.Cut != "", length)
+		text, err := testRing(t).Encode(c)
+		require.NoError(t, err)
+		got, err := testRing(t).Decode(text)
+		require.NoError(t, err)
+		require.Equal(t, c.position.Cut, got.position.Cut)
+	}
 }
 
 func TestMayTieErrsOnTheSideOfAnotherRead(t *testing.T) {

@@ -3,12 +3,12 @@ package pagination
 import (
 	"context"
 	"log/slog"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/internal/mongodb"
+	"catalogue/internal/strictbson"
 )
 
 // Decoder makes an item of a stored document. It cannot fail: what does not fit is left out of the item and named by
@@ -50,43 +50,28 @@ type row struct {
 // Documents with an array on the path of the sort field, and those whose _id is no ObjectID, have no place in the
 // order and may be missing; no other document is lost or served twice, whatever is stored in it.
 func (r *Repository[T]) KeysetPage(ctx context.Context, q Query) (Page[T], error) {
-	rows, err := r.rows(ctx, q, q.From, q.Limit+1)
+	from, err := r.lengthen(ctx, q.Order, q.From)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	rows, err := r.rows(ctx, q, from, q.Limit+1)
 	if err != nil {
 		return Page[T]{}, err
 	}
 	end := min(q.Limit, len(rows))
-	// A cursor cannot carry a value of any length. Where the last row's is too long the page takes in the rows behind
-	// it until one fits: longer than asked for, but nothing is lost and the walk goes on.
-	for end < len(rows) && !fitsCursor(rows[end-1].key) {
-		more, err := r.rows(ctx, q, next(rows[end-1], rows[end]), 2)
-		if err != nil {
-			return Page[T]{}, err
-		}
-		rows = append(rows[:end], more...)
-		end = min(end+1, len(rows))
-	}
 	page := Page[T]{Items: make([]T, end)}
 	for i, row := range rows[:end] {
 		page.Items[i] = r.item(ctx, row)
 	}
 	if end < len(rows) {
-		page.Next = new(next(rows[end-1], rows[end]))
+		page.Next = new(shorten(Next(rows[end-1].key, rows[end].key, mayTie)))
 	}
 	return page, nil
 }
 
-func next(last, leftOut row) RowPosition { return Next(last.key, leftOut.key, mayTie) }
-
-func fitsCursor(k RowKey) bool { return len(k.Value.Value) <= maxCursorValue }
-
 func (r *Repository[T]) item(ctx context.Context, row row) T {
 	item, misfits := r.decode(row.doc)
-	if len(misfits) > 0 {
-		r.log.WarnContext(ctx, "stored values do not fit their fields and are shown as absent",
-			slog.String("collection", r.coll.Name()),
-			slog.String("id", bson.ObjectID(row.key.ID).Hex()),
-			slog.String("fields", strings.Join(misfits, ", ")))
-	}
+	strictbson.Warn(ctx, r.log, r.coll.Name(), row.key.ID, misfits)
 	return item
 }
 

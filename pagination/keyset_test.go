@@ -107,19 +107,45 @@ func TestAPageIsReadWithoutAHintThatTheServerRefuses(t *testing.T) {
 	require.Equal(t, []string{"gone"}, refused)
 }
 
-func TestAPageGrowsBehindAValueThatNoCursorCarries(t *testing.T) {
+func long(s string) string { return strings.Repeat(s, maxCursorValue) }
+
+func TestValuesThatNoCursorCarriesAreWalkedAtEveryLimit(t *testing.T) {
 	t.Parallel()
-	long := func(s string) string { return strings.Repeat(s, maxCursorValue) }
-	coll := collection(t, name, with("name", "a", long("b"), long("c"), "d", "e", nil)...)
-	want := sortedIDs(t, everything(t, coll), Asc(name))
-	q := Query{Order: Asc(name), Limit: 2, From: Start[bson.RawValue]()}
-	first, err := repository(coll).KeysetPage(t.Context(), q)
-	require.NoError(t, err)
-	require.Equal(t, want[:4], ids(first.Items))
-	for limit := 1; limit <= 7; limit++ {
-		require.Equal(t, want, walk(t, repository(coll), Query{Order: Asc(name), Limit: limit}, 7), "limit %d", limit)
+	requireCase(t, name, with("name",
+		"a", long("b"), long("b"), long("b")+"a", long("b")+"é", long("bé"), long("c"), "d", long("é"), long("é")+"x", nil)...)
+}
+
+func TestARowWithALongValueIsDeletedOrChangedInMidWalk(t *testing.T) {
+	t.Parallel()
+	for _, order := range []Order{Asc(name), Desc(name)} {
+		for what, change := range map[string]func(*mongo.Collection, bson.ObjectID) error{
+			"deleted": func(c *mongo.Collection, id bson.ObjectID) error {
+				_, err := c.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: id}})
+				return err
+			},
+			"changed": func(c *mongo.Collection, id bson.ObjectID) error {
+				_, err := c.UpdateByID(t.Context(), id, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: long("b") + "zz"}}}})
+				return err
+			},
+		} {
+			t.Run(order.String()+" "+what, func(t *testing.T) {
+				t.Parallel()
+				coll := collection(t, name, with("name", "a", long("b")+"1", long("b")+"5", long("b")+"9", "c", "d")...)
+				want := sortedIDs(t, everything(t, coll), order)
+				q := Query{Order: order, Limit: 3, From: Start[bson.RawValue]()}
+				first, err := repository(coll).KeysetPage(t.Context(), q)
+				require.NoError(t, err)
+				require.NotEmpty(t, first.Next.Cut)
+				require.NoError(t, change(coll, want[2]))
+				q.From, q.Limit = *first.Next, 10
+				rest, err := repository(coll).KeysetPage(t.Context(), q)
+				require.NoError(t, err)
+				for _, id := range want[3:] {
+					require.Contains(t, ids(rest.Items), id, "a row is lost")
+				}
+			})
+		}
 	}
-	requireWalks(t, coll, name, everyLimit(6)...)
 }
 
 func TestAPageOfMoreThanOneReplyIsWhole(t *testing.T) {

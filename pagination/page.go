@@ -46,39 +46,40 @@ func First[T any](
 ) (Page[T], Total, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a count that nobody needs any more
+	counting := &counting{count: count, done: make(chan struct{})}
+	beside := time.AfterFunc(countHeadStart, func() { counting.run(ctx) })
+	p, err := page(ctx)
+	notBegun := beside.Stop()
+	switch {
+	case err != nil:
+		return Page[T]{}, Total{}, err
+	case p.Next == nil:
+		return p, ExactTotal(int64(len(p.Items))), nil
+	case notBegun:
+		counting.run(ctx)
+	}
+	return p, counting.total().atLeast(len(p.Items) + 1), nil
+}
 
-	type result struct {
-		page Page[T]
-		err  error
-	}
-	pages := make(chan result, 1)
-	go func() {
-		p, err := page(ctx)
-		pages <- result{p, err}
-	}()
-	wait := time.NewTimer(countHeadStart)
-	defer wait.Stop()
-	var totals chan Total
-	startCount := func() {
-		totals = make(chan Total, 1)
-		go func() { totals <- count(ctx) }()
-	}
+// counting is a count that may run in a goroutine of its own.
+type counting struct {
+	count    func(context.Context) Total
+	done     chan struct{}
+	result   Total
+	panicked any
+}
 
-	var got result
-	select {
-	case got = <-pages:
-	case <-wait.C:
-		startCount()
-		got = <-pages
+// run keeps a panic for the one who wants the total: in a goroutine of its own it would end the process.
+func (c *counting) run(ctx context.Context) {
+	defer close(c.done)
+	defer func() { c.panicked = recover() }()
+	c.result = c.count(ctx)
+}
+
+func (c *counting) total() Total {
+	<-c.done
+	if c.panicked != nil {
+		panic(c.panicked)
 	}
-	if got.err != nil {
-		return Page[T]{}, Total{}, got.err
-	}
-	if got.page.Next == nil {
-		return got.page, ExactTotal(int64(len(got.page.Items))), nil
-	}
-	if totals == nil {
-		startCount()
-	}
-	return got.page, (<-totals).atLeast(len(got.page.Items) + 1), nil
+	return c.result
 }

@@ -21,9 +21,8 @@ type cursorPosition struct {
 	ID    *bson.ObjectID `bson:"i,omitempty"` // absent at the start of a phase
 	Value *bson.RawValue `bson:"x,omitempty"` // in the values phase, with ID
 	Tie   bool           `bson:"t,omitempty"`
+	Cut   []byte         `bson:"c,omitempty"` // with Value
 }
-
-func (p cursorPosition) hasValue() bool { return p.Value != nil }
 
 func toPayload(c Cursor) payload {
 	return payload{
@@ -37,7 +36,7 @@ func positionOf(p RowPosition) cursorPosition {
 	if p.After {
 		out.ID = new(bson.ObjectID(p.ID))
 		if p.Phase == Values {
-			out.Value = &p.Value
+			out.Value, out.Cut = &p.Value, []byte(p.Cut)
 		}
 	}
 	return out
@@ -51,14 +50,14 @@ func fromPayload(data []byte) (Cursor, error) {
 		return Cursor{}, ErrCursorMalformed
 	}
 	p := RowPosition{Phase: Phase(in.Position.Phase), Tie: in.Position.Tie, After: in.Position.ID != nil}
-	if p.Phase < Values || p.Phase > Strays || in.Position.hasValue() != (p.After && p.Phase == Values) {
+	if p.Phase < Values || p.Phase > Strays || (in.Position.Value != nil) != (p.After && p.Phase == Values) {
 		return Cursor{}, ErrCursorMalformed
 	}
 	if p.After {
 		p.ID = *in.Position.ID
 	}
-	if in.Position.hasValue() {
-		p.Value = *in.Position.Value
+	if in.Position.Value != nil {
+		p.Value, p.Cut = *in.Position.Value, string(in.Position.Cut)
 	}
 	return Cursor{
 		scope: Scope{List: in.List, Entity: in.Entity}, order: in.Order,

@@ -37,6 +37,8 @@ type Position[V any] struct {
 	// Tie says that the next row may have the same Value. Where it is false, no row that was there when the
 	// position was made is tied, and the read for ties is saved.
 	Tie bool
+	// Cut is set where Value is only the beginning of a longer one: a digest of the whole.
+	Cut string
 }
 
 // Start is the position of a list's first page.

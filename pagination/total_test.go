@@ -69,6 +69,26 @@ func TestACountThatASlowWholePageMadeNeedlessIsEndedAndIgnored(t *testing.T) {
 	<-ended
 }
 
+func TestAPanicOfTheCountReachesWhoeverWantsTheTotal(t *testing.T) {
+	t.Parallel()
+	counting := make(chan struct{})
+	slow := func(more bool) func(context.Context) (Page[int], error) {
+		return func(ctx context.Context) (Page[int], error) {
+			<-counting
+			return pageOf(3, more)(ctx)
+		}
+	}
+	panics := func(context.Context) Total {
+		close(counting)
+		panic("broken")
+	}
+	require.PanicsWithValue(t, "broken", func() { _, _, _ = First(t.Context(), slow(true), panics) })
+	counting = make(chan struct{})
+	_, total, err := First(t.Context(), slow(false), panics)
+	require.NoError(t, err, "nobody needs it")
+	require.Equal(t, ExactTotal(3), total)
+}
+
 func TestAFailedPageHasNoTotal(t *testing.T) {
 	t.Parallel()
 	want := errors.New("away")

@@ -20,7 +20,7 @@ func List() listing.List[Task] {
 	return listing.List[Task]{
 		Name: "tasks", Path: "/tasks", Collection: Collection,
 		Sorts: sorts, Default: pagination.Desc(sorts[0]),
-		Decode: strictbson.New[Task]().Decode,
+		Decoder: strictbson.New[Task](),
 	}
 }
 

@@ -38,12 +38,20 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 
 // logger makes the logger of a command. It writes to stderr: stdout belongs to the command's results.
 func (a *app) logger(base config.Base) *slog.Logger {
-	options := &slog.HandlerOptions{Level: base.LogLevel}
+	options := &slog.HandlerOptions{Level: base.LogLevel, ReplaceAttr: timesInUTC}
 	var handler slog.Handler = slog.NewJSONHandler(a.stderr, options)
 	if base.LogFormat == config.LogText {
 		handler = slog.NewTextHandler(a.stderr, options)
 	}
 	return slog.New(httpserver.LogHandler(handler))
+}
+
+// timesInUTC makes the lines of machines in different zones comparable.
+func timesInUTC(_ []string, attr slog.Attr) slog.Attr {
+	if attr.Value.Kind() == slog.KindTime {
+		attr.Value = slog.TimeValue(attr.Value.Time().UTC())
+	}
+	return attr
 }
 
 // withDatabase runs a command that can do nothing without the database, and closes its client afterwards.

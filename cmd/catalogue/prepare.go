@@ -38,15 +38,21 @@ func watchIndexes(ctx context.Context, state *indexes.State, log *slog.Logger) {
 }
 
 // prepareIndexes builds the missing indexes where the configuration says so, and looks at what there is. The server
-// answers meanwhile; /readyz tells what is missing. Away databases are waited for; what else fails is logged, once,
-// and stays visible on /readyz.
+// answers meanwhile; /readyz tells what is missing. A database that is away or slow is waited for; what else fails is
+// logged, once, and stays visible on /readyz.
 func prepareIndexes(ctx context.Context, mode string, db *mongo.Database, state *indexes.State, log *slog.Logger) {
 	for {
 		err := prepareOnce(ctx, mode, db, state, log)
-		if err == nil || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return
 		}
-		if problem.Of(err).Code != problem.DatabaseUnavailable {
+		if err == nil {
+			if err := state.Unready(); err != nil {
+				log.WarnContext(ctx, "the lists go on without some of their indexes", slog.Any("error", err))
+			}
+			return
+		}
+		if code := problem.Of(err).Code; code != problem.DatabaseUnavailable && code != problem.QueryTimeout {
 			log.ErrorContext(ctx, "indexes are not ready", slog.Any("error", err))
 			return
 		}

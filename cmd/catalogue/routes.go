@@ -30,19 +30,19 @@ type catalogue struct {
 
 // register mounts every route of the catalogue.
 func (c catalogue) register(r gin.IRoutes) {
-	taskStore := tasks.NewStore(c.db)
+	taskStore := tasks.NewStore(c.db, c.log)
 	mount(r, c, creatives.List(), nil)
 	mount(r, c, creatives.Gallery(), nil)
 	mount(r, c, tasks.List(), nil)
 	mount(r, c, comments.OfTask(), taskStore)
 	mount(r, c, history.OfTask(), taskStore)
-	creatives.Register(r, creatives.NewStore(c.db))
+	creatives.Register(r, creatives.NewStore(c.db, c.log))
 	tasks.Register(r, taskStore)
 }
 
 // mount serves one list. A type's method cannot have type parameters, so c is passed along.
 func mount[T any](r gin.IRoutes, c catalogue, list listing.List[T], parents listing.Parents) {
 	refused := func(index string) { c.state.Refused(list.Collection, index) }
-	pages := pagination.NewRepository(c.db.Collection(list.Collection), list.Decode, c.log, refused)
+	pages := pagination.NewRepository(c.db.Collection(list.Collection), list.Decoder.Decode, c.log, refused)
 	listing.Register(r, c.lists, list, pages, parents)
 }

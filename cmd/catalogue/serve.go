@@ -53,12 +53,11 @@ func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, li
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, client.Disconnect(ctx)) }()
 	probe, err := openProbe(c.Base)
 	if err != nil {
-		return err
+		return errors.Join(err, client.Disconnect(ctx))
 	}
-	defer func() { err = errors.Join(err, probe.Disconnect(ctx)) }()
+	defer func() { err = errors.Join(err, disconnect(ctx, client, probe)) }()
 
 	state := indexes.NewState(probe.Database(), declaredIndexes(), a.now)
 	ready := readiness{probe: probe, state: state}
@@ -71,9 +70,21 @@ func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, li
 	group.Go(func() error { return server.Run(ctx, listener) })
 	group.Go(func() error {
 		prepareIndexes(ctx, c.Indexes, client.Database(), state, log)
+		return nil
+	})
+	group.Go(func() error {
 		watchIndexes(ctx, state, log)
 		return nil
 	})
+	return group.Wait()
+}
+
+// disconnect closes both clients at once: each may take a while where the database hangs.
+func disconnect(ctx context.Context, clients ...*mongodb.Client) error {
+	var group errgroup.Group
+	for _, client := range clients {
+		group.Go(func() error { return client.Disconnect(ctx) })
+	}
 	return group.Wait()
 }
 
@@ -91,7 +102,7 @@ func newServer(
 	}
 	server, err := httpserver.New(httpserver.Options{
 		Logger: log, Readiness: ready, TrustedProxies: c.TrustedProxies,
-		RequestTimeout: c.RequestTimeout, ShutdownGrace: c.ShutdownGrace,
+		RequestTimeout: c.RequestTimeout, ShutdownGrace: c.ShutdownGrace, ShutdownDrain: c.ShutdownDrain,
 	})
 	if err != nil {
 		return nil, err

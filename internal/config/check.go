@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +20,7 @@ const (
 	maxPoolLow, maxPoolHigh               = 1, 10_000
 	countTimeoutLow, countTimeoutHigh     = 10 * time.Millisecond, 30 * time.Second
 	requestTimeoutLow, requestTimeoutHigh = time.Second, 5 * time.Minute
-	shutdownGraceLow, shutdownGraceHigh   = time.Second, 10 * time.Minute
+	shutdownGraceLow, shutdownGraceHigh   = 2 * time.Second, 10 * time.Minute
 
 	maxCursorKeys             = 10
 	cursorKeyShortest         = 32 // characters
@@ -29,6 +29,9 @@ const (
 	databaseNameForbidden     = "/\\. \"$*<>:|?\x00"
 	portHighest           int = 65_535
 )
+
+// publicAddress is an absolute address of plain characters: it is put in front of paths as it is.
+var publicAddress = regexp.MustCompile(`^https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?(/[A-Za-z0-9._~-]+)*$`)
 
 // mistakes collects everything that is wrong, at most one mistake a variable.
 type mistakes struct {
@@ -80,6 +83,9 @@ func (m *mistakes) checkServer(c Config) {
 	m.cursorKeys("CATALOGUE_CURSOR_KEY", c)
 	between(m, "CATALOGUE_REQUEST_TIMEOUT", c.RequestTimeout, requestTimeoutLow, requestTimeoutHigh)
 	between(m, "CATALOGUE_SHUTDOWN_GRACE", c.ShutdownGrace, shutdownGraceLow, shutdownGraceHigh)
+	if !m.wrong["CATALOGUE_SHUTDOWN_GRACE"] && (c.ShutdownDrain < 0 || c.ShutdownDrain >= c.ShutdownGrace) {
+		m.note("CATALOGUE_SHUTDOWN_DRAIN", "%s is not from 0s to less than CATALOGUE_SHUTDOWN_GRACE, %s", c.ShutdownDrain, c.ShutdownGrace)
+	}
 	between(m, "CATALOGUE_COUNT_TIMEOUT", c.CountTimeout, countTimeoutLow, countTimeoutHigh)
 	if c.CountTimeout >= c.RequestTimeout && !m.wrong["CATALOGUE_REQUEST_TIMEOUT"] {
 		m.note("CATALOGUE_COUNT_TIMEOUT", "%s is not less than CATALOGUE_REQUEST_TIMEOUT, %s", c.CountTimeout, c.RequestTimeout)
@@ -95,6 +101,9 @@ func (m *mistakes) cursorKeys(name string, c Config) {
 		m.note(name, "holds %d keys; at most %d are possible", len(c.CursorKeys), maxCursorKeys)
 	}
 	for i, key := range c.CursorKeys {
+		if strings.TrimSpace(key.Reveal()) != key.Reveal() { // replicas would differ by what nobody sees
+			m.note(name, "key %d of %d begins or ends with white space", i+1, len(c.CursorKeys))
+		}
 		if n := len([]rune(key.Reveal())); n < cursorKeyShortest || n > cursorKeyLongest {
 			m.note(name, "key %d of %d has %d characters; each needs %d to %d",
 				i+1, len(c.CursorKeys), n, cursorKeyShortest, cursorKeyLongest)
@@ -123,9 +132,7 @@ func (m *mistakes) publicURL(name, value string) {
 	if value == "" {
 		return
 	}
-	u, err := url.Parse(value)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
-		u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(value, "/") {
+	if !publicAddress.MatchString(value) {
 		m.note(name, "must be an http or https address without a slash, query or fragment at its end, such as https://api.example.com")
 	}
 }

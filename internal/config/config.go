@@ -65,8 +65,11 @@ type Config struct {
 	CountTimeout time.Duration `env:"CATALOGUE_COUNT_TIMEOUT" envDefault:"500ms"`
 	// RequestTimeout is how long a request may take, 1s to 5m. Defaults to 10s.
 	RequestTimeout time.Duration `env:"CATALOGUE_REQUEST_TIMEOUT" envDefault:"10s"`
-	// ShutdownGrace is how long accepted requests may take to end when the server stops, 1s to 10m. Defaults to 15s.
+	// ShutdownGrace is how long a stop may take, 2s to 10m: requests that go on after it are cut off. Defaults to 15s.
 	ShutdownGrace time.Duration `env:"CATALOGUE_SHUTDOWN_GRACE" envDefault:"15s"`
+	// ShutdownDrain is how much of that the server goes on taking connections, so that load balancers see /readyz at 503
+	// first; 0s to less than the grace. Defaults to 1s.
+	ShutdownDrain time.Duration `env:"CATALOGUE_SHUTDOWN_DRAIN" envDefault:"1s"`
 
 	// CursorKeyIsRandom says that no key was given: cursors end with the process. It has no variable.
 	CursorKeyIsRandom bool
@@ -96,5 +99,6 @@ func (c Config) LogValue() slog.Value {
 		slog.String("count_timeout", c.CountTimeout.String()),
 		slog.String("request_timeout", c.RequestTimeout.String()),
 		slog.String("shutdown_grace", c.ShutdownGrace.String()),
+		slog.String("shutdown_drain", c.ShutdownDrain.String()),
 	)...)
 }

@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		Address: config.Address{HTTPAddr: "127.0.0.1:8080"},
 		Env:     "production", Indexes: "create",
 		CursorKeys:   []config.Secret{"0123456789abcdef0123456789abcdef"},
-		CountTimeout: 500 * time.Millisecond, RequestTimeout: 10 * time.Second, ShutdownGrace: 15 * time.Second,
+		CountTimeout: 500 * time.Millisecond, RequestTimeout: 10 * time.Second, ShutdownGrace: 15 * time.Second, ShutdownDrain: time.Second,
 	}, c)
 }
 
@@ -48,7 +48,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		"CATALOGUE_LOG_LEVEL=warn", "CATALOGUE_ENV=development", "CATALOGUE_HTTP_ADDR=[::1]:0",
 		"CATALOGUE_TRUSTED_PROXIES=10.0.0.0/8,::1", "CATALOGUE_INDEXES=check",
 		"CATALOGUE_CURSOR_KEY=" + long + "," + strings.ToUpper(long), "CATALOGUE_COUNT_TIMEOUT=2s",
-		"CATALOGUE_REQUEST_TIMEOUT=1m", "CATALOGUE_SHUTDOWN_GRACE=2m",
+		"CATALOGUE_REQUEST_TIMEOUT=1m", "CATALOGUE_SHUTDOWN_GRACE=2m", "CATALOGUE_SHUTDOWN_DRAIN=5s",
 	})
 	require.NoError(t, err)
 	require.Equal(t, config.Config{
@@ -59,7 +59,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Address: config.Address{HTTPAddr: "[::1]:0"},
 		Env:     "development", TrustedProxies: []string{"10.0.0.0/8", "::1"}, Indexes: "check",
 		CursorKeys:   []config.Secret{config.Secret(long), config.Secret(strings.ToUpper(long))},
-		CountTimeout: 2 * time.Second, RequestTimeout: time.Minute, ShutdownGrace: 2 * time.Minute,
+		CountTimeout: 2 * time.Second, RequestTimeout: time.Minute, ShutdownGrace: 2 * time.Minute, ShutdownDrain: 5 * time.Second,
 	}, c)
 }
 
@@ -94,7 +94,9 @@ func TestEachMistakeIsNamedWithItsBound(t *testing.T) {
 		{"CATALOGUE_COUNT_TIMEOUT=1ms", "10ms to 30s"},
 		{"CATALOGUE_COUNT_TIMEOUT=10s", "CATALOGUE_REQUEST_TIMEOUT"},
 		{"CATALOGUE_REQUEST_TIMEOUT=1h", "1s to 5m0s"},
-		{"CATALOGUE_SHUTDOWN_GRACE=0s", "1s to 10m0s"},
+		{"CATALOGUE_SHUTDOWN_GRACE=0s", "2s to 10m0s"},
+		{"CATALOGUE_SHUTDOWN_DRAIN=15s", "less than CATALOGUE_SHUTDOWN_GRACE, 15s"},
+		{"CATALOGUE_SHUTDOWN_DRAIN=-1s", "from 0s"},
 	} {
 		t.Run(c.variable[:min(len(c.variable), 50)], func(t *testing.T) {
 			t.Parallel()

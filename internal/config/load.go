@@ -133,6 +133,8 @@ func expectation(t reflect.Type) string {
 		return "no duration such as 500ms or 10s"
 	case reflect.TypeFor[slog.Level]():
 		return "none of debug, info, warn, error"
+	case reflect.TypeFor[uint64]():
+		return "no whole number from 0"
 	default:
 		return fmt.Sprintf("no value of type %s", t)
 	}

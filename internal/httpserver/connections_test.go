@@ -59,6 +59,39 @@ func TestStopLetsRequestsFinishAndClosesTheRest(t *testing.T) {
 	require.NoError(t, <-s.done)
 }
 
+func TestRequestsThatComeWhileTheServerDrainsAreAnswered(t *testing.T) {
+	t.Parallel()
+	s := start(t, httpserver.Options{ShutdownDrain: patience / 2}, catalogue)
+	before := s.dial()
+	s.stop()
+	s.log.one(t, "stopping")
+
+	_, err := io.WriteString(before, "GET /things HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	answer, _ := read(t, before, false)
+	require.Equal(t, 200, answer.StatusCode)
+	require.True(t, answer.Close, "the client is asked to go elsewhere")
+
+	probe := s.dial() // a new connection, as load balancers make them
+	_, err = io.WriteString(probe, "GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	answer, body := read(t, probe, false)
+	require.Equal(t, 503, answer.StatusCode)
+	require.Contains(t, body, "stopping")
+}
+
+func TestARequestThatIsOnItsWayAtTheStopIsAnswered(t *testing.T) {
+	t.Parallel()
+	s := start(t, httpserver.Options{}, catalogue)
+	conn := s.dial()
+	s.stop()
+	s.log.one(t, "stopping")
+	_, err := io.WriteString(conn, "GET /things HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	answer, _ := read(t, conn, false)
+	require.Equal(t, 200, answer.StatusCode)
+}
+
 func TestStopEndsAfterTheGraceTime(t *testing.T) {
 	t.Parallel()
 	entered, left := make(chan struct{}), make(chan struct{})

@@ -135,6 +135,7 @@ type answer struct {
 	StatusCode    int
 	Header        http.Header
 	ContentLength int64
+	Close         bool // it is the connection's last
 }
 
 func read(t *testing.T, conn net.Conn, head bool) (answer, string) {
@@ -148,7 +149,7 @@ func read(t *testing.T, conn net.Conn, head bool) (answer, string) {
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	require.NoError(t, response.Body.Close())
-	return answer{response.StatusCode, response.Header, response.ContentLength}, string(body)
+	return answer{response.StatusCode, response.Header, response.ContentLength, response.Close}, string(body)
 }
 
 // requireClosed waits until the other end has closed the connection.

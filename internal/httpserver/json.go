@@ -18,9 +18,6 @@ func WriteJSON(c *gin.Context, status int, v any) error {
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
-	if ctx := c.Request.Context(); clientLeft(ctx) {
-		return ctx.Err()
-	}
 	h := c.Writer.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")

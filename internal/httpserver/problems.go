@@ -53,22 +53,18 @@ func logCause(ctx context.Context, log *slog.Logger, p *problem.Problem) {
 	if status < http.StatusInternalServerError {
 		return // the client's doing; the access log has it
 	}
-	level := slog.LevelWarn
-	if p.Code == problem.Internal {
-		level = slog.LevelError
-	}
 	attrs := []slog.Attr{slog.String("code", string(p.Code)), slog.Any("error", p.Cause)}
 	if panicked, ok := errors.AsType[panicError](p.Cause); ok {
 		attrs = append(attrs, slog.String("stack", string(panicked.stack)))
 	}
-	log.LogAttrs(ctx, level, "request failed", attrs...)
+	log.LogAttrs(ctx, slog.LevelError, "request failed", attrs...)
 }
 
 // clientLeft reports whether the connection is gone. The request's deadline ends its context in another way.
 func clientLeft(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
 func noRoute(c *gin.Context) error {
-	return problem.New(problem.NotFound, "There is nothing at %s.", c.Request.URL.EscapedPath())
+	return problem.New(problem.NotFound, "There is nothing at %q.", problem.Short(c.Request.URL.EscapedPath()))
 }
 
 // noMethod finds the header Allow as gin has set it, from the routes there are. HEAD is answered wherever GET is.

@@ -25,7 +25,7 @@ const (
 	writeAllowance = 30 * time.Second
 	// A cursor is at most 96 KiB of URL, and headers of proxies come on top.
 	maxHeaderBytes = 256 << 10
-	// When the server stops, a connection that is just made has this long to send its request.
+	// When the server takes no more connections, one that is just made has this long to send its request.
 	silentGrace = 200 * time.Millisecond
 )
 
@@ -35,8 +35,11 @@ type Options struct {
 	Readiness      Readiness
 	TrustedProxies []string      // addresses and networks whose X-Forwarded-For is believed; none where empty
 	RequestTimeout time.Duration // how long a request may take
-	ShutdownGrace  time.Duration // how long accepted requests may take to end when the server stops
-	NewRequestID   func() string // nil for random ones
+	ShutdownGrace  time.Duration // how long a stop may take, after which requests that go on are cut off
+	// ShutdownDrain is how much of that the server goes on taking connections, with /readyz at 503: as long as load
+	// balancers take to see it.
+	ShutdownDrain time.Duration
+	NewRequestID  func() string // nil for random ones
 }
 
 // Server is the HTTP server.
@@ -45,6 +48,7 @@ type Server struct {
 	http     *http.Server
 	log      *slog.Logger
 	grace    time.Duration
+	drain    time.Duration
 	stopping atomic.Bool
 	silent   silentConns
 }
@@ -55,7 +59,7 @@ func New(o Options) (*Server, error) {
 		o.NewRequestID = rand.Text
 	}
 	s := &Server{
-		engine: gin.New(), log: slog.New(LogHandler(o.Logger.Handler())), grace: o.ShutdownGrace,
+		engine: gin.New(), log: slog.New(LogHandler(o.Logger.Handler())), grace: o.ShutdownGrace, drain: o.ShutdownDrain,
 		silent: silentConns{open: map[net.Conn]struct{}{}},
 	}
 	if err := s.engine.SetTrustedProxies(o.TrustedProxies); err != nil {
@@ -65,7 +69,7 @@ func New(o Options) (*Server, error) {
 	s.engine.RedirectFixedPath = false
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.Use(
-		identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(),
+		s.sayGoodbye(), identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(),
 		deadline(o.RequestTimeout),
 	)
 	s.engine.NoRoute(Handle(noRoute))
@@ -90,8 +94,9 @@ func (s *Server) Routes() gin.IRouter { return s.engine }
 // Handler is the whole server but its connections, for tests.
 func (s *Server) Handler() http.Handler { return s.http.Handler }
 
-// Run serves until ctx is done and then stops: /readyz answers 503, the listener closes, accepted requests end, idle
-// and silent connections are closed. After the grace time everything is closed. Run closes the listener.
+// Run serves until ctx is done and then stops: /readyz answers 503, and after the drain time the listener closes,
+// accepted requests end, idle and silent connections are closed. After the grace time everything is closed. Run
+// closes the listener.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(listener) }()
@@ -100,23 +105,48 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	s.stop(context.WithoutCancel(ctx))
-	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+	s.stop(context.WithoutCancel(ctx), listener)
+	if err := <-served; !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("serve HTTP: %w", err)
 	}
 	return nil
 }
 
-func (s *Server) stop(ctx context.Context) {
+// stop lets go of the connections in order. net/http's Shutdown comes last: from its first moment on it drops every
+// request that it has not yet read, also on connections that were accepted long before.
+func (s *Server) stop(ctx context.Context, listener net.Listener) {
+	began := time.Now()
 	s.stopping.Store(true)
-	s.log.InfoContext(ctx, "stopping", slog.String("grace", s.grace.String()))
+	s.log.InfoContext(ctx, "stopping", slog.String("drain", s.drain.String()), slog.String("grace", s.grace.String()))
 	ctx, cancel := context.WithTimeout(ctx, s.grace)
 	defer cancel()
-	// Shutdown by itself leaves connections that have sent nothing open for five seconds.
-	silence := time.AfterFunc(min(silentGrace, s.grace), s.silent.closeAll)
-	defer silence.Stop()
+	pause(ctx, s.drain)
+	_ = listener.Close() // Serve tells what it has to say
+	pause(ctx, silentGrace)
+	s.silent.closeAll()
 	if err := s.http.Shutdown(ctx); err != nil {
 		s.log.WarnContext(ctx, "requests are cut off", slog.Any("error", err))
 		_ = s.http.Close() // its errors are those of connections that are gone
+	}
+	s.log.InfoContext(ctx, "stopped", slog.String("after", time.Since(began).Round(time.Millisecond).String()))
+}
+
+// pause waits, at most until ctx is done.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// sayGoodbye ends each connection with its answer while the server stops, so that its client sends the next request
+// elsewhere.
+func (s *Server) sayGoodbye() gin.HandlerFunc {
+	return func(c *gin.Context) {
+		if s.stopping.Load() {
+			c.Header("Connection", "close")
+		}
 	}
 }

@@ -19,7 +19,7 @@ type Parents interface {
 	Exists(ctx context.Context, id bson.ObjectID) (bool, error)
 }
 
-// Hints knows the name of an index where it can be hinted, and is told where the database did not take it.
+// Hints knows the name under which an index can be hinted: empty where it cannot.
 type Hints interface {
 	Hint(i indexes.Index) string
 }

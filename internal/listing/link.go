@@ -2,6 +2,7 @@ package listing
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -13,6 +14,10 @@ import (
 // cursor stands in the body anyway.
 const maxLink = 2 << 10
 
+// plainHost is a host that can stand in a URL as it came. That of a request in the absolute form has not been
+// checked by anybody, and may be missing.
+var plainHost = regexp.MustCompile(`^[A-Za-z0-9.\-_~:\[\]]+$`)
+
 // link sets the Link header (RFC 8288) with the whole URL of the next page.
 func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string) {
 	if next == nil {
@@ -20,6 +25,9 @@ func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string)
 	}
 	base := e.PublicURL
 	if base == "" {
+		if !plainHost.MatchString(c.Request.Host) {
+			return
+		}
 		base = "http://" + c.Request.Host
 	}
 	given := c.Request.URL.Query()

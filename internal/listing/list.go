@@ -3,10 +3,13 @@ package listing
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/indexes"
+	"catalogue/internal/strictbson"
 	"catalogue/pagination"
 )
 
@@ -17,11 +20,10 @@ type List[T any] struct {
 	Collection string
 	// Fixed gives the equalities that hold for every item, in the order of the index. parent is the entity's id for a
 	// list below one, else zero. Nil for a whole collection.
-	Fixed      func(parent bson.ObjectID) bson.D
-	Sorts      pagination.Sorts
-	Default    pagination.Order
-	Projection bson.D // nil for whole documents; keeps every sort field
-	Decode     pagination.Decoder[T]
+	Fixed   func(parent bson.ObjectID) bson.D
+	Sorts   pagination.Sorts
+	Default pagination.Order
+	Decoder *strictbson.Decoder[T] // also says which fields are fetched
 }
 
 // fixed is Fixed where there is one.
@@ -39,7 +41,7 @@ func (l List[T]) Index(sort pagination.Sort) indexes.Index {
 		equalities = append(equalities, e.Key)
 	}
 	return indexes.ForSort(l.Collection, equalities, sort.Field,
-		fmt.Sprintf("sort %s of %s", sort.Field, l.Path))
+		fmt.Sprintf("sort %s of %s", sort.Field, strings.Replace(l.Path, ":id", "{id}", 1)))
 }
 
 // Indexes are the indexes that the list's sorts need.
@@ -51,9 +53,19 @@ func (l List[T]) Indexes() []indexes.Index {
 	return out
 }
 
+// projection is what items show, and the sort field, without which a page has no place in the order.
+func (l List[T]) projection(order pagination.Order) bson.D {
+	shown := l.Decoder.Projection()
+	field, _, _ := strings.Cut(order.Field, ".") // its parent, where that is shown too: one cannot ask for both
+	if slices.ContainsFunc(shown, func(e bson.E) bool { return e.Key == field }) {
+		return shown
+	}
+	return append(slices.Clone(shown), bson.E{Key: order.Field, Value: int32(1)})
+}
+
 // Query makes the query of a page.
 func (l List[T]) Query(parent bson.ObjectID, order pagination.Order, from pagination.RowPosition, limit int) pagination.Query {
 	return pagination.Query{
-		Fixed: l.fixed(parent), Projection: l.Projection, Order: order, From: from, Limit: limit,
+		Fixed: l.fixed(parent), Projection: l.projection(order), Order: order, From: from, Limit: limit,
 	}
 }

@@ -11,6 +11,9 @@ import (
 	"catalogue/pagination"
 )
 
+// maxUnknown is how many unknown parameters are named.
+const maxUnknown = 20
+
 // The parameters of every list.
 const (
 	paramSort   = "sort"
@@ -63,20 +66,25 @@ func unusable(query url.Values) []problem.FieldError {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	unknown := 0
 	for _, name := range names {
 		values := query[name]
 		e := problem.FieldError{Field: name}
 		switch {
 		case !slices.Contains(parameters[:], name):
+			if unknown++; unknown > maxUnknown {
+				continue
+			}
+			e.Field = problem.Short(name)
 			e.Code = problem.ParameterUnknown
-			e.Message = fmt.Sprintf("there is no parameter %q; this list has %s", name, strings.Join(parameters[:], ", "))
+			e.Message = fmt.Sprintf("There is no parameter %q; this list has %s.", problem.Short(name), strings.Join(parameters[:], ", "))
 			e.Allowed = parameters[:]
 		case len(values) > 1:
 			e.Code = problem.ParameterRepeated
-			e.Message = fmt.Sprintf("%s is given %d times; give it once", name, len(values))
+			e.Message = fmt.Sprintf("%s is given %d times; give it once.", name, len(values))
 		case values[0] == "":
 			e.Code = problem.ParameterEmpty
-			e.Message = name + " is empty; leave it out or give it a value"
+			e.Message = name + " is empty; leave it out or give it a value."
 		default:
 			continue
 		}
@@ -90,7 +98,7 @@ func readSort(value string, sorts pagination.Sorts, into *pagination.Order) *pro
 	if !ok {
 		return &problem.FieldError{
 			Field: paramSort, Code: problem.SortUnknown, Allowed: sorts.Allowed(),
-			Message: fmt.Sprintf("there is no sort %q; allowed are %s", value, strings.Join(sorts.Allowed(), ", ")),
+			Message: fmt.Sprintf("There is no sort %q; see the allowed ones.", problem.Short(value)),
 		}
 	}
 	*into = order
@@ -103,7 +111,7 @@ func readLimit(value string, into *int) *problem.FieldError {
 	if err != nil || strconv.Itoa(n) != value || n < 1 || n > pagination.MaxLimit {
 		return &problem.FieldError{
 			Field: paramLimit, Code: problem.LimitInvalid,
-			Message: fmt.Sprintf("limit must be a whole number from 1 to %d", pagination.MaxLimit),
+			Message: fmt.Sprintf("limit must be a whole number from 1 to %d.", pagination.MaxLimit),
 		}
 	}
 	*into = n
@@ -115,7 +123,7 @@ func readCursor(value string, keys pagination.Keyring, into **pagination.Cursor)
 	if err != nil {
 		return &problem.FieldError{
 			Field: paramCursor, Code: problem.CursorMalformed,
-			Message: "the cursor is none that this service issued; start again without one",
+			Message: "This service did not issue the cursor; start again without one.",
 		}
 	}
 	*into = &cursor
@@ -136,7 +144,7 @@ func checkCursor(cursor *pagination.Cursor, scope pagination.Scope, order pagina
 	}
 	return problem.Invalid([]problem.FieldError{{
 		Field: paramCursor, Code: problem.CursorMismatch,
-		Message: fmt.Sprintf("the cursor was issued for another %s; repeat the parameters of its page, or start again without it",
+		Message: fmt.Sprintf("The cursor was issued for another %s; repeat the parameters of its page, or start again without it.",
 			strings.Join(differs, " and another ")),
 	}})
 }

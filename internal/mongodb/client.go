@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
@@ -104,8 +105,11 @@ func clientOptions(o Options) (*options.ClientOptions, error) {
 	if err := settings.Validate(); err != nil {
 		return nil, uriError(o.URI, err)
 	}
-	// A timeoutMS in the URI would add a maxTimeMS of its own beside the one that our find commands carry.
+	// A timeoutMS in the URI would end each command by itself, whatever the deadline of its request.
 	settings.Timeout = nil
+	// Pages go on from where the last one ended, so all are read where the writes are; a preference or concern in the
+	// URI would hold for counts and not for commands built by hand.
+	settings.SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Local())
 	return settings.
 		SetAppName(o.AppName).
 		SetMaxPoolSize(orDefault(o.MaxPoolSize, DefaultMaxPoolSize)).

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+	"unicode/utf8"
 )
 
 // ContentType is the media type of a problem document.
@@ -53,6 +54,21 @@ type Problem struct {
 	Cause      error         // never shown to clients
 }
 
+// maxShort is how much of a text from outside is said back, in bytes.
+const maxShort = 100
+
+// Short cuts a text from outside to what a message can hold.
+func Short(s string) string {
+	if len(s) <= maxShort {
+		return s
+	}
+	end := maxShort
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "…"
+}
+
 // New makes a problem with a text for people.
 func New(code Code, format string, args ...any) *Problem {
 	return &Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
@@ -65,7 +81,7 @@ func Invalid(fields []FieldError) error {
 	}
 	detail := fields[0].Message
 	if len(fields) > 1 {
-		detail = fmt.Sprintf("%d parameters are wrong; the first: %s", len(fields), detail)
+		detail = fmt.Sprintf("%d parameters are wrong. The first: %s", len(fields), detail)
 	}
 	return &Problem{Code: fields[0].Code, Detail: detail, Errors: fields}
 }

@@ -34,7 +34,7 @@ func WriteStatus(w http.ResponseWriter, p *Problem, status int, instance, reques
 	}
 	body := encode(document{
 		Type: "about:blank", Title: title, Status: status, Detail: p.Detail,
-		Instance: instance, Code: p.Code, RequestID: requestID, Errors: p.Errors,
+		Instance: Short(instance), Code: p.Code, RequestID: requestID, Errors: p.Errors,
 	})
 	h := w.Header()
 	h.Set("Content-Type", ContentType)

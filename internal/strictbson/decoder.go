@@ -11,22 +11,54 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// What is said of one document's misfits is bounded: an array of a million wrong values is one line in a log.
+const (
+	maxMisfits    = 20
+	maxMisfitPath = 200 // bytes
+)
+
 // Decoder decodes documents into T, a struct with bson tags.
-type Decoder[T any] struct{ fields fields }
+type Decoder[T any] struct {
+	fields     fields
+	projection bson.D
+}
 
 // New learns the fields of T once. It panics where T has a field of a type that it cannot decode: that is a mistake
 // in the program, found at its start.
 func New[T any]() *Decoder[T] {
 	t := reflect.TypeFor[T]()
-	return &Decoder[T]{fields: fieldsOf(t)}
+	d := &Decoder[T]{fields: fieldsOf(t)}
+	for i := range t.NumField() {
+		d.projection = append(d.projection, bson.E{Key: storedName(t.Field(i)), Value: int32(1)})
+	}
+	return d
+}
+
+// Projection names the fields that T has, so that a query fetches no others: a document may hold anything else, of
+// any size.
+func (d *Decoder[T]) Projection() bson.D { return d.projection }
+
+func storedName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("bson"), ",")
+	return name
 }
 
 // Decode makes a T of doc and names the paths of the values that do not fit; the path of a damaged document is its
-// own, of doc itself the empty text. Null is absence, not a misfit. Names that T does not know are passed over; of a
+// own, of doc itself the empty text. At most 20 are named, the last of them as "…" where there are more. Null is absence, not a misfit. Names that T does not know are passed over; of a
 // repeated name the first counts, as in the database.
 func (d *Decoder[T]) Decode(doc bson.Raw) (item T, misfits []string) {
 	d.fields.decode(doc, reflect.ValueOf(&item).Elem(), "", &misfits)
 	return item, misfits
+}
+
+// note adds the path of a misfit, as far as there is room.
+func note(misfits *[]string, path string) {
+	switch n := len(*misfits); {
+	case n < maxMisfits-1:
+		*misfits = append(*misfits, strings.ToValidUTF8(path[:min(len(path), maxMisfitPath)], "\uFFFD"))
+	case n == maxMisfits-1:
+		*misfits = append(*misfits, "…")
+	}
 }
 
 // fields are the fields of one struct by stored name.
@@ -45,7 +77,7 @@ func fieldsOf(t reflect.Type) fields {
 	out := make(fields, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("bson"), ",")
+		name := storedName(f)
 		if name == "" || name == "-" {
 			panic(fmt.Sprintf("strictbson: %s.%s has no bson name", t, f.Name))
 		}
@@ -60,7 +92,7 @@ func fieldsOf(t reflect.Type) fields {
 func (fs fields) decode(doc bson.Raw, target reflect.Value, path string, misfits *[]string) {
 	read, whole := elements(doc)
 	if !whole { // what was read before the damage still counts
-		*misfits = append(*misfits, path)
+		note(misfits, path)
 	}
 	seen := make(map[string]bool, len(fs))
 	for _, e := range read {
@@ -73,7 +105,7 @@ func (fs fields) decode(doc bson.Raw, target reflect.Value, path string, misfits
 			continue
 		}
 		if !f.set(e.value, target.Field(f.index), join(path, e.name), misfits) {
-			*misfits = append(*misfits, join(path, e.name))
+			note(misfits, join(path, e.name))
 		}
 	}
 }

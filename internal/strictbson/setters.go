@@ -88,14 +88,14 @@ func setTexts(v bson.RawValue, target reflect.Value, path string, misfits *[]str
 	}
 	read, whole := elements(array)
 	if !whole {
-		*misfits = append(*misfits, path)
+		note(misfits, path)
 	}
 	var out []string
 	for i, e := range read { // by position: the names in an array mean nothing
 		if s, ok := toText(e.value); ok {
 			out = append(out, s)
 		} else if e.value.Type != bson.TypeNull {
-			*misfits = append(*misfits, join(path, strconv.Itoa(i)))
+			note(misfits, join(path, strconv.Itoa(i)))
 		}
 	}
 	target.Set(reflect.ValueOf(out))
@@ -110,7 +110,7 @@ func setTextMap(v bson.RawValue, target reflect.Value, path string, misfits *[]s
 	}
 	read, whole := elements(doc)
 	if !whole {
-		*misfits = append(*misfits, path)
+		note(misfits, path)
 	}
 	out := make(map[string]string, len(read))
 	seen := make(map[string]bool, len(read))
@@ -122,7 +122,7 @@ func setTextMap(v bson.RawValue, target reflect.Value, path string, misfits *[]s
 		if s, ok := toText(e.value); ok && utf8.ValidString(e.name) {
 			out[e.name] = s
 		} else if e.value.Type != bson.TypeNull {
-			*misfits = append(*misfits, join(path, e.name))
+			note(misfits, join(path, e.name))
 		}
 	}
 	if len(out) > 0 {
