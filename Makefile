@@ -46,7 +46,7 @@ bench: ## time a first and a deep page, side by side
 .PHONY: build
 build: ## build bin/catalogue
 	@scripts/need go
-	@go build -o bin/catalogue ./cmd/catalogue
+	@go build -ldflags "-X main.version=$$(git describe --tags --always --dirty 2>/dev/null)" -o bin/catalogue ./cmd/catalogue
 
 .PHONY: generate
 generate: ## run the code generators

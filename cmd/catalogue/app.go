@@ -64,7 +64,7 @@ func (a *app) withDatabase(
 	}
 	client, err := mongodb.Connect(ctx, databaseOptions(base))
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", mongodb.Mask(base.MongoDBURI.Reveal()), err)
+		return fmt.Errorf("no MongoDB answers at %s: %s", mongodb.Mask(base.MongoDBURI.Reveal()), mongodb.Reason(err))
 	}
 	defer func() { err = errors.Join(err, client.Disconnect(ctx)) }()
 	return command(ctx, base, client)

@@ -33,6 +33,18 @@ func everyList(taskA, taskB string) []listCase {
 	}
 }
 
+// TestEveryListIsTested compares the lists that the tests go over with the routes that are served.
+func TestEveryListIsTested(t *testing.T) {
+	t.Parallel()
+	tested := map[string]bool{"/creatives/:id": true, "/tasks/:id": true, "/healthz": true, "/readyz": true}
+	for _, list := range everyList(":id", ":id") {
+		tested[list.paths[0]] = true
+	}
+	for _, route := range serveDatabase(t, mongotest.Database(t)).routes {
+		require.True(t, tested[route], "%s is served, but not in everyList", route)
+	}
+}
+
 // twoTasks makes two tasks with three comments and moves each.
 func twoTasks(t *testing.T, a *api) (string, string) {
 	t.Helper()
@@ -68,7 +80,7 @@ func TestCase15EveryCursorIsRefusedEverywhereElse(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, targets, 22+22+12+4+4)
+	require.Greater(t, len(targets), 60)
 	for _, source := range targets {
 		cursor := *a.page(t, source).Meta.NextCursor
 		for _, target := range targets {

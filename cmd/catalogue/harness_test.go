@@ -39,6 +39,7 @@ type api struct {
 	url    string
 	db     *mongo.Database
 	client *http.Client
+	routes []string
 }
 
 // serveDatabase serves db, with the declared indexes built, over a connection on loopback.
@@ -66,7 +67,11 @@ func serveAsIs(t testing.TB, db *mongo.Database, requestTimeout time.Duration) *
 	}.register(server.Routes())
 	web := httptest.NewServer(server.Handler())
 	t.Cleanup(web.Close)
-	return &api{url: web.URL, db: db, client: web.Client()}
+	a := &api{url: web.URL, db: db, client: web.Client()}
+	for _, route := range server.Routes().(*gin.Engine).Routes() { //nolint:forcetypeassert // it is one
+		a.routes = append(a.routes, route.Path)
+	}
+	return a
 }
 
 // response is an answer, read whole.

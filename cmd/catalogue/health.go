@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -86,5 +87,5 @@ func notReady(response *http.Response) error {
 	if err != nil || problem.Detail == "" {
 		return fmt.Errorf("not ready: %s", response.Status)
 	}
-	return errors.New("not ready: " + problem.Detail)
+	return errors.New("not ready: " + strings.ReplaceAll(problem.Detail, "; ", "\n  ")) // one index a line
 }

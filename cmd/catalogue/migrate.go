@@ -33,19 +33,22 @@ func newMigrateUpCommand(a *app) *cobra.Command {
 	}
 }
 
-// migrateUp prints a line for each index that was not ready, another where it was built, and how many there are.
+// migrateUp prints a line for each index that it built or that is not as it should be, and how many are ready.
 func migrateUp(ctx context.Context, db *mongo.Database, out io.Writer) error {
 	ready, built := 0, 0
 	say := func(format string, args ...any) {
 		_, _ = fmt.Fprintf(out, format, args...) // the work goes on without a reader
 	}
 	err := indexes.Apply(ctx, db, declaredIndexes(), func(s indexes.Standing) {
-		if s.Status == indexes.Ready {
+		switch s.Status {
+		case indexes.Ready:
 			ready++
 			return
-		}
-		if s.Status == indexes.Built {
+		case indexes.Missing:
+			return // it is told of again when it is built, or by the error
+		case indexes.Built:
 			built++
+		case indexes.Building, indexes.Hidden, indexes.Conflict:
 		}
 		say("%-8s  %s (%s)\n", s.Status, s.Index, s.Index.Reason)
 	})

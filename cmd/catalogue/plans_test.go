@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,46 +41,47 @@ func plantMany(t *testing.T, coll *mongo.Collection, n int, document func(i int)
 	}
 }
 
+// planDocument makes documents with a value for every sort, none in each third one.
+func planDocument(sorts pagination.Sorts, fixed bson.D) func(i int) bson.D {
+	return func(i int) bson.D {
+		parents := map[string]bson.D{}
+		doc := append(bson.D{}, fixed...)
+		for n, sort := range sorts {
+			if i%3 == 0 {
+				break
+			}
+			var value any
+			switch tie := i % (9_000 / (n + 1)); sort.Kind {
+			case pagination.Number:
+				value = float64(tie)
+			case pagination.String:
+				value = fmt.Sprint("name ", tie)
+			case pagination.Date:
+				value = bson.DateTime(int64(tie) * 1000)
+			}
+			if parent, child, nested := strings.Cut(sort.Field, "."); nested {
+				parents[parent] = append(parents[parent], bson.E{Key: child, Value: value})
+			} else {
+				doc = append(doc, bson.E{Key: sort.Field, Value: value})
+			}
+		}
+		for parent, fields := range parents {
+			doc = append(doc, bson.E{Key: parent, Value: fields})
+		}
+		return doc
+	}
+}
+
 // bigDatabase has 60,000 rows in each list, a third of them without a value and many tied, as one shared data set.
 func bigDatabase(t *testing.T) *mongo.Database {
 	t.Helper()
 	db := mongotest.Database(t)
-	plantMany(t, db.Collection("creatives"), planRows, func(i int) bson.D {
-		if i%3 == 0 {
-			return bson.D{{Key: "name", Value: fmt.Sprint("name ", i)}}
-		}
-		at := bson.DateTime(int64(i%20_000) * 1000)
-		return bson.D{
-			{Key: "name", Value: fmt.Sprint("name ", i%1000)},
-			{Key: "created_at", Value: at},
-			{Key: "updated_at", Value: at},
-			{Key: "launched_at", Value: at},
-			{Key: "metrics", Value: bson.D{
-				{Key: "spend", Value: float64(i % 5000)}, {Key: "impressions", Value: i}, {Key: "clicks", Value: i % 7}, {Key: "ctr", Value: 1 / float64(i)},
-			}},
-			{Key: "media", Value: bson.D{{Key: "width", Value: i % 4}, {Key: "height", Value: i}, {Key: "duration_s", Value: float64(i % 60)}}},
-		}
-	})
-	plantMany(t, db.Collection("tasks"), planRows, func(i int) bson.D {
-		at := bson.DateTime(int64(i%20_000) * 1000)
-		doc := bson.D{{Key: "title", Value: fmt.Sprint("task ", i%1000)}, {Key: "priority", Value: i % 5}, {Key: "created_at", Value: at}, {Key: "updated_at", Value: at}}
-		if i%3 > 0 {
-			doc = append(doc, bson.E{Key: "due_at", Value: at}, bson.E{Key: "closed_at", Value: at})
-		}
-		if i == 0 {
-			doc = append(doc, bson.E{Key: "_id", Value: bigTask})
-		}
-		return doc
-	})
-	for _, collection := range []string{"comments", "history"} {
-		plantMany(t, db.Collection(collection), planRows, func(i int) bson.D {
-			doc := bson.D{{Key: "entity_type", Value: "task"}, {Key: "entity_id", Value: bigTask}, {Key: "action", Value: "task.status_changed"}}
-			if i%3 > 0 {
-				doc = append(doc, bson.E{Key: "created_at", Value: bson.DateTime(i % 9000)}, bson.E{Key: "at", Value: bson.DateTime(i % 9000)})
-			}
-			return doc
-		})
-	}
+	plantMany(t, db.Collection(creatives.Collection), planRows, planDocument(creatives.List().Sorts, nil))
+	plantMany(t, db.Collection(tasks.Collection), planRows, planDocument(tasks.List().Sorts, nil))
+	plantMany(t, db.Collection(comments.Collection), planRows, planDocument(comments.OfTask().Sorts, comments.OfTask().Fixed(bigTask)))
+	plantMany(t, db.Collection(history.Collection), planRows, planDocument(history.OfTask().Sorts, history.OfTask().Fixed(bigTask)))
+	_, err := db.Collection(tasks.Collection).InsertOne(t.Context(), bson.D{{Key: "_id", Value: bigTask}})
+	require.NoError(t, err)
 	require.NoError(t, indexes.Apply(t.Context(), db, declaredIndexes(), func(indexes.Standing) {}))
 	return db
 }

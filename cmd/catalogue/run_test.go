@@ -91,7 +91,7 @@ func TestMigrateUpBuildsOnceAndSaysSo(t *testing.T) {
 	first := runProgram(t.Context(), environ, "migrate", "up")
 	require.Zero(t, first.code, first.stderr)
 	n := len(declaredIndexes())
-	require.Equal(t, n, strings.Count(first.stdout, "missing  "))
+	require.NotContains(t, first.stdout, "missing")
 	require.Equal(t, n, strings.Count(first.stdout, "built  "))
 	require.Contains(t, first.stdout, fmt.Sprintf("%d of %d indexes are ready, %d of them built now\n", n, n, n))
 
@@ -106,7 +106,9 @@ func TestCommandsWithoutADatabaseSayWhere(t *testing.T) {
 		"CATALOGUE_MONGODB_URI=mongodb://user:s3cr3t@127.0.0.1:1/?directConnection=true&serverSelectionTimeoutMS=1",
 	}, "migrate", "up")
 	require.Equal(t, exitFailure, o.code)
-	require.Contains(t, o.stderr, "connect to mongodb://***@127.0.0.1:1/")
+	require.Contains(t, o.stderr, "no MongoDB answers at mongodb://***@127.0.0.1:1/")
+	require.Contains(t, o.stderr, "connection refused")
+	require.NotContains(t, o.stderr, "topology", "the driver's own text is for nobody")
 	require.NotContains(t, o.stderr, "s3cr3t")
 }
 

@@ -23,11 +23,16 @@ func accessLog(log *slog.Logger) gin.HandlerFunc {
 		if isHead(ctx) {
 			method, bytes = http.MethodHead, 0
 		}
+		code := ""
+		if last := c.Errors.Last(); last != nil {
+			code = string(problem.Of(last.Err).Code)
+		}
 		log.LogAttrs(ctx, accessLevel(status, c.FullPath()), "request",
 			slog.String("method", method),
 			slog.String("route", c.FullPath()),
 			slog.String("path", problem.Short(c.Request.URL.EscapedPath())),
 			slog.Int("status", status),
+			slog.String("code", code),
 			slog.Float64("duration_ms", float64(time.Since(begin).Microseconds())/1000),
 			slog.Int("bytes", bytes),
 			slog.String("client_ip", c.ClientIP()),

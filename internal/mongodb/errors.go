@@ -100,6 +100,19 @@ func IsBadValue(err error) bool { return hasCode(err, codeBadValue) }
 // IsDuplicateKey reports whether a write broke a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
 
+// Reason says in a few words why a server could not be reached. The driver's own text is that of its state machine.
+func Reason(err error) string {
+	if selection, ok := errors.AsType[topology.ServerSelectionError](err); ok {
+		for _, server := range selection.Desc.Servers {
+			if server.LastError != nil {
+				return server.LastError.Error()
+			}
+		}
+		return "it did not answer in time"
+	}
+	return err.Error()
+}
+
 // poolCleared is what a pool answers after a connection broke and before the server was seen alive again.
 type poolCleared interface {
 	error
