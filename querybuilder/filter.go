@@ -1,0 +1,147 @@
+package querybuilder
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Filter is a checked rule document in its simplest form: what commutes is sorted, values are converted, and relative
+// operators are still relative. The zero value matches everything.
+type Filter struct{ root term }
+
+// And matches what every filter matches.
+func And(filters ...Filter) Filter {
+	terms := make([]term, 0, len(filters))
+	for _, f := range filters {
+		terms = append(terms, f.root)
+	}
+	return Filter{root: allOf(terms)}
+}
+
+// Empty reports whether the filter matches everything.
+func (f Filter) Empty() bool { return f.root.kind == everything }
+
+// Relative reports whether the filter depends on the time of the query.
+func (f Filter) Relative() bool { return f.root.relative() }
+
+// Bound is a field that every match has a value or a range of.
+type Bound struct {
+	Field string
+	// Equality tells one value, or each of a few, from a range.
+	Equality bool
+}
+
+// Bounds tells, for the choice of an index, which fields the filter binds, each once, in the order of their names.
+func (f Filter) Bounds() []Bound {
+	terms := []term{f.root}
+	if f.root.kind == both {
+		terms = f.root.terms
+	}
+	var out []Bound
+	for _, t := range terms {
+		if t.kind != leaf {
+			continue
+		}
+		if b, ok := t.test.bound(); ok {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b Bound) int {
+		if a.Field == b.Field && a.Equality != b.Equality && a.Equality {
+			return -1
+		}
+		return cmp.Compare(a.Field, b.Field)
+	})
+	return slices.CompactFunc(out, func(a, b Bound) bool { return a.Field == b.Field })
+}
+
+// test is a leaf of a filter.
+type test interface {
+	compile(now time.Time) bson.D
+	key() string          // the canonical form
+	bound() (Bound, bool) // whether it binds its field
+}
+
+type termKind uint8
+
+const (
+	everything termKind = iota
+	nothing
+	leaf
+	both
+	either
+	negation
+)
+
+// term is a node of a filter. Terms are made by the functions below, which keep them in their simplest form.
+type term struct {
+	kind  termKind
+	test  test
+	terms []term
+	key   string // the canonical form
+}
+
+func leafOf(t test) term { return term{kind: leaf, test: t, key: t.key()} }
+
+func none() term { return term{kind: nothing, key: "none"} }
+
+func allOf(terms []term) term { return join(both, "and", terms, everything, nothing) }
+
+func anyOf(terms []term) term { return join(either, "or", terms, nothing, everything) }
+
+// join makes a group. A neutral term changes nothing in it, a ruling one decides it.
+func join(kind termKind, name string, terms []term, neutral, ruling termKind) term {
+	flat := make([]term, 0, len(terms))
+	for _, t := range terms {
+		switch t.kind {
+		case neutral:
+		case ruling:
+			return t
+		case kind:
+			flat = append(flat, t.terms...)
+		default:
+			flat = append(flat, t)
+		}
+	}
+	slices.SortFunc(flat, func(a, b term) int { return cmp.Compare(a.key, b.key) })
+	flat = slices.CompactFunc(flat, func(a, b term) bool { return a.key == b.key })
+	switch {
+	case len(flat) == 1:
+		return flat[0]
+	case len(flat) == 0 && neutral == nothing:
+		return none()
+	case len(flat) == 0:
+		return term{}
+	}
+	keys := make([]string, 0, len(flat))
+	for _, t := range flat {
+		keys = append(keys, t.key)
+	}
+	return term{kind: kind, terms: flat, key: call(name, keys...)}
+}
+
+func not(t term) term {
+	switch t.kind {
+	case everything:
+		return none()
+	case nothing:
+		return term{}
+	case negation:
+		return t.terms[0]
+	default:
+		return term{kind: negation, terms: []term{t}, key: call("not", t.key)}
+	}
+}
+
+func call(name string, args ...string) string { return name + "(" + strings.Join(args, ",") + ")" }
+
+func (t term) relative() bool {
+	if _, ok := t.test.(relative); ok {
+		return true
+	}
+	return slices.ContainsFunc(t.terms, term.relative)
+}
