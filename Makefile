@@ -20,7 +20,7 @@ stop: ## end what make run, make test and make services started; data is kept
 	@scripts/services down
 
 .PHONY: services
-services: ## start only the database and print its address
+services: ## start only the database and Redis and print their addresses
 	@scripts/services up
 
 .PHONY: status

@@ -14,6 +14,7 @@ type TotalKind string
 // The kinds of totals.
 const (
 	TotalExact     TotalKind = "exact"     // counted
+	TotalCached    TotalKind = "cached"    // counted a moment ago
 	TotalEstimated TotalKind = "estimated" // from the collection's metadata
 	TotalUnknown   TotalKind = "unknown"   // not counted within the deadline
 )
@@ -22,14 +23,20 @@ const (
 type Total struct {
 	Count *int64
 	Kind  TotalKind
+	AsOf  *time.Time // when a cached total was counted, in UTC; nil for the other kinds
 }
 
 // ExactTotal is a total that was counted.
 func ExactTotal(n int64) Total { return Total{Count: &n, Kind: TotalExact} }
 
-// atLeast lifts an estimate that metadata left behind the rows that were just seen.
+// CachedTotal is a total that was counted at that moment.
+func CachedTotal(n int64, asOf time.Time) Total {
+	return Total{Count: &n, Kind: TotalCached, AsOf: new(asOf.UTC())}
+}
+
+// atLeast lifts an estimate, or a count of a moment ago, that was left behind by the rows that were just seen.
 func (t Total) atLeast(n int) Total {
-	if t.Kind == TotalEstimated && *t.Count < int64(n) {
+	if (t.Kind == TotalEstimated || t.Kind == TotalCached) && *t.Count < int64(n) {
 		t.Count = new(int64(n))
 	}
 	return t

@@ -104,6 +104,16 @@ func TestAnEstimateIsNoLessThanWhatWasSeen(t *testing.T) {
 	require.Equal(t, TotalEstimated, total.Kind)
 }
 
+func TestACachedTotalIsNoLessThanWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	asOf := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for count, want := range map[int64]int64{7: 51, 400: 400} {
+		_, total, err := First(t.Context(), pageOf(50, true), func(context.Context) Total { return CachedTotal(count, asOf) })
+		require.NoError(t, err)
+		require.Equal(t, CachedTotal(want, asOf), total)
+	}
+}
+
 func TestCounterEstimatesWithoutAFilterAndCountsWithOne(t *testing.T) {
 	t.Parallel()
 	w := watch(t, score, with("score", 1, 2, 2)...)

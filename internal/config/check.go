@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"catalogue/internal/mongodb"
+	"catalogue/internal/rediscache"
 )
 
 // The bounds of the configuration.
 const (
 	maxPoolLow, maxPoolHigh               = 1, 10_000
 	countTimeoutLow, countTimeoutHigh     = 10 * time.Millisecond, 30 * time.Second
+	countCacheTTLLow, countCacheTTLHigh   = time.Second, time.Hour
 	requestTimeoutLow, requestTimeoutHigh = time.Second, 5 * time.Minute
 	shutdownGraceLow, shutdownGraceHigh   = 2 * time.Second, 10 * time.Minute
 
@@ -83,6 +85,8 @@ func (m *mistakes) checkServer(c Config) {
 	m.cursorKeys("CATALOGUE_CURSOR_KEY", c)
 	between(m, "CATALOGUE_REQUEST_TIMEOUT", c.RequestTimeout, requestTimeoutLow, requestTimeoutHigh)
 	between(m, "CATALOGUE_SHUTDOWN_GRACE", c.ShutdownGrace, shutdownGraceLow, shutdownGraceHigh)
+	m.redisURL("CATALOGUE_REDIS_URL", c.RedisURL)
+	between(m, "CATALOGUE_COUNT_CACHE_TTL", c.CountCacheTTL, countCacheTTLLow, countCacheTTLHigh)
 	if !m.wrong["CATALOGUE_SHUTDOWN_GRACE"] && (c.ShutdownDrain < 0 || c.ShutdownDrain >= c.ShutdownGrace) {
 		m.note("CATALOGUE_SHUTDOWN_DRAIN", "%s is not from 0s to less than CATALOGUE_SHUTDOWN_GRACE, %s", c.ShutdownDrain, c.ShutdownGrace)
 	}
@@ -124,6 +128,15 @@ func (m *mistakes) network(name, value string) {
 	}
 	if _, err := netip.ParsePrefix(value); err != nil {
 		m.note(name, "%q is no IP address and no network such as 10.0.0.0/8", value)
+	}
+}
+
+func (m *mistakes) redisURL(name string, value Secret) {
+	if value == "" {
+		return
+	}
+	if err := rediscache.CheckURL(value.Reveal()); err != nil {
+		m.note(name, "%w", err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catalogue/internal/mongodb"
+	"catalogue/internal/rediscache"
 )
 
 // The values of the keys that have a few.
@@ -63,6 +64,11 @@ type Config struct {
 	// CountTimeout is how long a list waits for its exact total, 10ms to 30s, and less than the request's time.
 	// Defaults to 500ms.
 	CountTimeout time.Duration `env:"CATALOGUE_COUNT_TIMEOUT" envDefault:"500ms"`
+	// RedisURL is the address of the Redis or Valkey that counts are kept in, redis:// or rediss://, with its
+	// credentials; also from a file. Defaults to nothing: counts are not kept.
+	RedisURL Secret `env:"CATALOGUE_REDIS_URL"`
+	// CountCacheTTL is how long a count is kept in Redis, 1s to 1h. Defaults to 60s.
+	CountCacheTTL time.Duration `env:"CATALOGUE_COUNT_CACHE_TTL" envDefault:"60s"`
 	// RequestTimeout is how long a request may take, 1s to 5m. Defaults to 10s.
 	RequestTimeout time.Duration `env:"CATALOGUE_REQUEST_TIMEOUT" envDefault:"10s"`
 	// ShutdownGrace is how long a stop may take, 2s to 10m: requests that go on after it are cut off. Defaults to 15s.
@@ -97,6 +103,8 @@ func (c Config) LogValue() slog.Value {
 		slog.Int("cursor_keys", len(c.CursorKeys)),
 		slog.Bool("cursor_key_is_random", c.CursorKeyIsRandom),
 		slog.String("count_timeout", c.CountTimeout.String()),
+		slog.String("redis_url", rediscache.Mask(c.RedisURL.Reveal())),
+		slog.String("count_cache_ttl", c.CountCacheTTL.String()),
 		slog.String("request_timeout", c.RequestTimeout.String()),
 		slog.String("shutdown_grace", c.ShutdownGrace.String()),
 		slog.String("shutdown_drain", c.ShutdownDrain.String()),

@@ -35,8 +35,8 @@ func TestDefaults(t *testing.T) {
 		},
 		Address: config.Address{HTTPAddr: "127.0.0.1:8080"},
 		Env:     "production", Indexes: "create",
-		CursorKeys:   []config.Secret{"0123456789abcdef0123456789abcdef"},
-		CountTimeout: 500 * time.Millisecond, RequestTimeout: 10 * time.Second, ShutdownGrace: 15 * time.Second, ShutdownDrain: time.Second,
+		CursorKeys:    []config.Secret{"0123456789abcdef0123456789abcdef"},
+		CountCacheTTL: time.Minute, CountTimeout: 500 * time.Millisecond, RequestTimeout: 10 * time.Second, ShutdownGrace: 15 * time.Second, ShutdownDrain: time.Second,
 	}, c)
 }
 
@@ -49,6 +49,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		"CATALOGUE_TRUSTED_PROXIES=10.0.0.0/8,::1", "CATALOGUE_INDEXES=check",
 		"CATALOGUE_CURSOR_KEY=" + long + "," + strings.ToUpper(long), "CATALOGUE_COUNT_TIMEOUT=2s",
 		"CATALOGUE_REQUEST_TIMEOUT=1m", "CATALOGUE_SHUTDOWN_GRACE=2m", "CATALOGUE_SHUTDOWN_DRAIN=5s",
+		"CATALOGUE_REDIS_URL=rediss://cache.example/2", "CATALOGUE_COUNT_CACHE_TTL=1h",
 	})
 	require.NoError(t, err)
 	require.Equal(t, config.Config{
@@ -60,6 +61,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Env:     "development", TrustedProxies: []string{"10.0.0.0/8", "::1"}, Indexes: "check",
 		CursorKeys:   []config.Secret{config.Secret(long), config.Secret(strings.ToUpper(long))},
 		CountTimeout: 2 * time.Second, RequestTimeout: time.Minute, ShutdownGrace: 2 * time.Minute, ShutdownDrain: 5 * time.Second,
+		RedisURL: "rediss://cache.example/2", CountCacheTTL: time.Hour,
 	}, c)
 }
 
@@ -93,6 +95,16 @@ func TestEachMistakeIsNamedWithItsBound(t *testing.T) {
 		{"CATALOGUE_COUNT_TIMEOUT=500", "no duration"},
 		{"CATALOGUE_COUNT_TIMEOUT=1ms", "10ms to 30s"},
 		{"CATALOGUE_COUNT_TIMEOUT=10s", "CATALOGUE_REQUEST_TIMEOUT"},
+		{"CATALOGUE_REDIS_URL=127.0.0.1:6379", "Redis URL is not valid"},
+		{"CATALOGUE_REDIS_URL=http://cache", "redis:// or rediss://"},
+		{"CATALOGUE_REDIS_URL=redis://", "host"},
+		{"CATALOGUE_REDIS_URL=redis://cache:70000", "65535"},
+		{"CATALOGUE_REDIS_URL=redis://cache/x", "database number"},
+		{"CATALOGUE_REDIS_URL=redis://cache?read_timeout=5s", "options"},
+		{"CATALOGUE_REDIS_URL=redis://:s3cr3t@cache/x", "not shown"},
+		{"CATALOGUE_COUNT_CACHE_TTL=60", "no duration"},
+		{"CATALOGUE_COUNT_CACHE_TTL=999ms", "1s to 1h0m0s"},
+		{"CATALOGUE_COUNT_CACHE_TTL=61m", "1s to 1h0m0s"},
 		{"CATALOGUE_REQUEST_TIMEOUT=1h", "1s to 5m0s"},
 		{"CATALOGUE_SHUTDOWN_GRACE=0s", "2s to 10m0s"},
 		{"CATALOGUE_SHUTDOWN_DRAIN=15s", "less than CATALOGUE_SHUTDOWN_GRACE, 15s"},
@@ -115,9 +127,10 @@ func TestAllMistakesAreReportedAtOnce(t *testing.T) {
 		"CATALOGUE_MONGODB_URI=mongodb://u:s3cr3t@h:x/", "CATALOGUE_CURSOR_KEY=s3cr3t", "CATALOGUE_COUNT_TIMEOUT=x",
 		"CATALOGUE_REQUEST_TIMEOUT=x", "CATALOGUE_LOG_LEVEL=x", "CATALOGUE_ENV=x", "CATALOGUE_HTTP_ADDR=x",
 		"CATALOGUE_INDEXES=x", "CATALOGUE_MONGODB_MAX_POOL=x", "CATALOGUE_TRUSTED_PROXIES=x",
+		"CATALOGUE_REDIS_URL=redis://u:s3cr3t@h:x/", "CATALOGUE_COUNT_CACHE_TTL=x",
 	})
 	require.Error(t, err)
-	require.Equal(t, 10, strings.Count(err.Error(), "\n  CATALOGUE_"), "%v", err)
+	require.Equal(t, 12, strings.Count(err.Error(), "\n  CATALOGUE_"), "%v", err)
 	require.NotContains(t, err.Error(), "s3cr3t")
 }
 
@@ -133,14 +146,18 @@ func TestSecretsFromFiles(t *testing.T) {
 	uriFile := "CATALOGUE_MONGODB_URI_FILE=" + file("uri", "mongodb://u:s3cr3t@h/\r\n")
 	keyFile := "CATALOGUE_CURSOR_KEY_FILE=" + file("key", secret+"\n")
 
-	c, err := config.Load([]string{uriFile, keyFile})
+	redisFile := "CATALOGUE_REDIS_URL_FILE=" + file("redis", "redis://:s3cr3t@h\n")
+
+	c, err := config.Load([]string{uriFile, keyFile, redisFile})
 	require.NoError(t, err)
+	require.Equal(t, "redis://:s3cr3t@h", c.RedisURL.Reveal())
 	require.Equal(t, "mongodb://u:s3cr3t@h/", c.MongoDBURI.Reveal())
 	require.Equal(t, []config.Secret{config.Secret(secret)}, c.CursorKeys)
 
 	for name, environ := range map[string][]string{
 		"CATALOGUE_CURSOR_KEY: is set beside":    {uri, keyFile, key},
 		"CATALOGUE_MONGODB_URI: is set beside":   {uri, uriFile, key},
+		"CATALOGUE_REDIS_URL: is set beside":     {uri, key, redisFile, "CATALOGUE_REDIS_URL=redis://h"},
 		"CATALOGUE_CURSOR_KEY_FILE: open ":       {uri, "CATALOGUE_CURSOR_KEY_FILE=" + filepath.Join(dir, "none")},
 		"CATALOGUE_CURSOR_KEY_FILE: the file is": {uri, "CATALOGUE_CURSOR_KEY_FILE=" + file("empty", "\n")},
 	} {
@@ -189,6 +206,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load([]string{
 		"CATALOGUE_MONGODB_URI=mongodb://user:s3cr3t@db.example:27017/", "CATALOGUE_CURSOR_KEY=" + strings.Repeat("s3cr3t", 6),
+		"CATALOGUE_REDIS_URL=redis://user:s3cr3t@cache.example:6379/1",
 	})
 	require.NoError(t, err)
 	var log bytes.Buffer
@@ -200,6 +218,8 @@ func TestSecretsAreMasked(t *testing.T) {
 	shown := log.String() + string(encoded) + fmt.Sprintf("%v %+v %#v %s", c, c, c, c.MongoDBURI)
 	require.NotContains(t, shown, "s3cr3t")
 	require.Contains(t, log.String(), `"mongodb_uri":"mongodb://***@db.example:27017/"`)
+	require.Contains(t, log.String(), `"redis_url":"redis://***@cache.example:6379/1"`)
+	require.Contains(t, log.String(), `"count_cache_ttl":"1m0s"`)
 	require.Contains(t, log.String(), `"cursor_keys":1`)
 	require.Contains(t, log.String(), `"request_timeout":"10s"`)
 }

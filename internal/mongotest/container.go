@@ -4,26 +4,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/testcontainers/testcontainers-go"
 	"github.com/testcontainers/testcontainers-go/exec"
 	"github.com/testcontainers/testcontainers-go/wait"
 	"go.uber.org/goleak"
+
+	"catalogue/internal/testenv"
 )
 
 const (
-	image       = "mongo:8"
-	port        = "27017/tcp"
-	pingTimeout = 3 * time.Second
-	stopTimeout = 30 * time.Second
+	image = "mongo:8"
+	port  = "27017/tcp"
 
 	// initiate makes the replica set of one and waits until it has its primary.
 	initiate = `try { rs.status() } catch (e) { rs.initiate({_id: "rs0", members: [{_id: 0, host: "127.0.0.1:27017"}]}) }
 while (!db.hello().isWritablePrimary) sleep(50)`
 )
-
-var errNoDocker = errors.New("no Docker daemon answers")
 
 // container is a replica set of one member, which transactions and change streams need.
 type container struct {
@@ -33,8 +30,8 @@ type container struct {
 }
 
 func startContainer(ctx context.Context) (*container, error) {
-	if err := pingDocker(ctx); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoDocker, err)
+	if err := testenv.PingDocker(ctx); err != nil {
+		return nil, err
 	}
 	handle, err := testcontainers.Run(ctx, image,
 		testcontainers.WithCmd("mongod", "--replSet", "rs0", "--bind_ip_all"),
@@ -69,24 +66,4 @@ func (c *container) prepare(ctx context.Context) error {
 	return nil
 }
 
-func (c *container) stop(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	return c.handle.Terminate(ctx)
-}
-
-// pingDocker tells a machine without Docker from one where starting the container fails.
-func pingDocker(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
-	defer cancel()
-	provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(quiet{}))
-	if err != nil {
-		return err
-	}
-	return provider.Health(ctx) // closes the provider, too
-}
-
-// quiet drops the description of the daemon that testcontainers would print in every package's tests.
-type quiet struct{}
-
-func (quiet) Printf(string, ...any) {}
+func (c *container) stop(ctx context.Context) error { return testenv.StopContainer(ctx, c.handle) }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.uber.org/goleak"
+
+	"catalogue/internal/testenv"
 )
 
 // Variable names the environment variable with the URI of the server to test on.
@@ -27,16 +27,10 @@ const (
 // Main runs the tests of a package, closes what they shared and looks for goroutines left behind. Use it as
 //
 //	func TestMain(m *testing.M) { os.Exit(mongotest.Main(m)) }
-func Main(m *testing.M, options ...goleak.Option) int {
-	code := m.Run()
-	options = append(options, shared.release()...)
-	if err := goleak.Find(options...); err != nil && code == 0 {
-		fmt.Fprintf(os.Stderr, "goroutines are left behind: %v\n", err)
-		code = 1
-	}
-	shared.stop()
-	return code
-}
+func Main(m *testing.M, options ...goleak.Option) int { return testenv.MainWith(m, options, Server()) }
+
+// Server is the server of the tests, for the TestMain of a package that needs other servers as well.
+func Server() testenv.Server { return &shared }
 
 // URI returns the address of the server to test on: the one that the environment names, or else a container that is
 // started once for the process. The test fails where there is neither.

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"catalogue/internal/mongodb"
+	"catalogue/internal/testenv"
 )
 
 // server is what the tests of one process share: the address, the client, and the container where one was started.
@@ -39,7 +40,7 @@ func (s *server) address() (string, error) {
 		defer cancel()
 		s.container, s.err = startContainer(ctx)
 		switch {
-		case errors.Is(s.err, errNoDocker):
+		case errors.Is(s.err, testenv.ErrNoDocker):
 			s.err = fmt.Errorf("%s is not set and no Docker daemon answers; `make test` starts a server and runs every "+
 				"test, `make services` starts one and prints the address to set (%w)", Variable, s.err)
 		case s.err == nil:
@@ -63,8 +64,8 @@ func (s *server) connect(uri string) (*mongo.Database, error) {
 	return s.client.Database(), nil
 }
 
-// release closes the client and returns what goleak is to overlook: the goroutines that testcontainers keeps.
-func (s *server) release() []goleak.Option {
+// Release closes the client and returns what goleak is to overlook: the goroutines that testcontainers keeps.
+func (s *server) Release() []goleak.Option {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.client != nil {
@@ -79,8 +80,8 @@ func (s *server) release() []goleak.Option {
 	return nil
 }
 
-// stop ends the container. It comes after the look for goroutines, which its own requests would disturb.
-func (s *server) stop() {
+// Stop ends the container.
+func (s *server) Stop() {
 	if s.container == nil {
 		return
 	}

@@ -32,6 +32,9 @@ tool_hint() {
     cmake) echo "cmake builds the local engine's storage library: apt-get install cmake, dnf install cmake, brew install cmake" ;;
     make) echo "make builds the local engine's storage library: apt-get install make, dnf install make, xcode-select --install" ;;
     flock) echo "flock keeps two starts from disturbing each other: apt-get install util-linux, dnf install util-linux, brew install flock" ;;
+    valkey-server) echo "Valkey or Redis keeps the counts: apt-get install valkey or redis-server, dnf install valkey, brew install valkey; or give an address in CATALOGUE_REDIS_URL" ;;
+    python3) echo "apt-get install python3 python3-pip, dnf install python3-pip, brew install python" ;;
+    pip) echo "apt-get install python3-pip, dnf install python3-pip, python3 -m ensurepip" ;;
     git) echo "git tells which files the checks changed: apt-get install git, dnf install git, brew install git" ;;
     *) echo "install it with your package manager" ;;
   esac

@@ -20,22 +20,21 @@ compose() {
   docker compose --project-name "$COMPOSE_PROJECT" --file "$ROOT/docker-compose.yml" "$@" </dev/null 8>&- 9>&-
 }
 
-# compose_up leaves MongoDB's port on this machine in COMPOSE_PORT.
+# compose_up SERVICE PORT starts one service and leaves its port on this machine in
+# COMPOSE_PORT. It fails with the reason in COMPOSE_REASON.
 compose_up() {
   mkdir -p "$RUN_DIR"
   : >"$COMPOSE_STARTED"
-  if ! compose up --detach --wait --wait-timeout 300 >&2; then
-    compose logs --tail 20 >&2 || true
-    fail "Docker Compose could not start the services; CATALOGUE_SERVICES=local takes the local engine instead"
+  if ! compose up --detach --wait --wait-timeout 300 "$1" >&2; then
+    compose logs --tail 20 "$1" >&2 || true
+    COMPOSE_REASON="Docker Compose could not start '$1'; CATALOGUE_SERVICES=local takes local services instead"
+    return 1
   fi
-  COMPOSE_PORT=$(compose_port mongodb 27017)
-  answers 127.0.0.1 "$COMPOSE_PORT" ||
-    fail "MongoDB runs in Docker but 127.0.0.1:$COMPOSE_PORT does not answer (is the daemon on another machine?); CATALOGUE_SERVICES=local takes the local engine instead"
+  COMPOSE_PORT=$(compose port "$1" "$2" | sed 's/.*://')
+  answers 127.0.0.1 "$COMPOSE_PORT" && return
+  COMPOSE_REASON="'$1' runs in Docker but 127.0.0.1:$COMPOSE_PORT does not answer (is the daemon on another machine?); CATALOGUE_SERVICES=local takes local services instead"
+  return 1
 }
-
-compose_port() { compose port "$1" "$2" | sed 's/.*://'; }
-
-compose_uri() { printf 'mongodb://127.0.0.1:%s/?directConnection=true' "$COMPOSE_PORT"; }
 
 # compose_down keeps the volumes; `compose_down --volumes` removes them.
 compose_down() {

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Docker Compose, with a docker command that only answers: its calls are noted.
 
-# fake_docker NAME makes a docker whose daemon answers and whose MongoDB is at the
-# port of the warm engine.
+# fake_docker NAME makes a docker whose daemon answers and whose services are at
+# the ports of the warm ones.
 fake_docker() {
   mkdir -p "$WORK/docker-$1"
   services warm up >/dev/null
@@ -11,7 +11,7 @@ fake_docker() {
 echo "\$*" >>"$WORK/docker-$1/calls"
 case "\$*" in
   *" port mongodb "*) echo 127.0.0.1:$(cat "$WORK/warm/.run/run/port") ;;
-  *" port redis "*) echo 127.0.0.1:6379 ;;
+  *" port redis "*) echo 127.0.0.1:$(cat "$WORK/warm/.run/run/redis/port") ;;
 esac
 STUB
   chmod +x "$WORK/docker-$1/docker"
@@ -24,8 +24,9 @@ test_compose_is_used_where_a_daemon_answers() {
   said=$(PATH=$WORK/docker-docked:$PATH CATALOGUE_SERVICES='' services docked up 2>&1)
   contains "$said" "a Docker daemon answers"
   contains "$said" "mongodb://127.0.0.1:$(cat "$WORK/warm/.run/run/port")/?directConnection=true"
+  contains "$said" "redis://127.0.0.1:$(cat "$WORK/warm/.run/run/redis/port")/0"
   contains "$(cat "$WORK/docker-docked/calls")" "up --detach --wait"
-  [ ! -d "$WORK/docked/.run/run" ] || die "an engine was started, too"
+  [ ! -d "$WORK/docked/.run/run" ] || die "a local service was started, too"
 
   PATH=$WORK/docker-docked:$PATH services docked down
   contains "$(tail -n 1 "$WORK/docker-docked/calls")" "down"
@@ -39,7 +40,7 @@ test_a_silent_daemon_means_the_local_engine() {
   chmod +x "$WORK/docker-silent/docker"
   local said
   said=$(PATH=$WORK/docker-silent:$PATH CATALOGUE_SERVICES='' services silent up 2>&1)
-  contains "$said" "no Docker daemon answers, so the local engine is used"
+  contains "$said" "no Docker daemon answers, so a local one is used"
 }
 
 # A daemon that comes up later must not swap the data under a running catalogue.

@@ -1,0 +1,51 @@
+package rediscache
+
+import (
+	"sync"
+	"time"
+)
+
+// breaker keeps callers away from a Redis that failed, until one of them has found it well again.
+type breaker struct {
+	mu      sync.Mutex
+	open    bool
+	until   time.Time // then one caller may try
+	probing bool      // one does
+}
+
+// allow reports whether Redis may be asked. probe says that the caller is the one who tries it again; it must then
+// call succeed, fail or leave.
+func (b *breaker) allow(now time.Time) (probe, ok bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.open {
+		return false, true
+	}
+	if b.probing || now.Before(b.until) {
+		return false, false
+	}
+	b.probing = true
+	return true, true
+}
+
+func (b *breaker) succeed() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open, b.probing = false, false
+}
+
+func (b *breaker) fail(now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open, b.probing, b.until = true, false, now.Add(Pause)
+}
+
+// leave gives the turn of a probe that learnt nothing to the next caller.
+func (b *breaker) leave(probe bool) {
+	if !probe {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.probing = false
+}
