@@ -27,12 +27,23 @@ func sorts() pagination.Sorts {
 	}
 }
 
+// pairs are the filters that admins use most, each with the default sort: what is running, by kind and by tag. A filter
+// on other fields, or with another sort, takes the index of its sort.
+func pairs() []listing.Pair {
+	return []listing.Pair{
+		{Filter: "status", Sort: "created_at", Reason: "newest creatives of a status"},
+		{Filter: "format", Sort: "created_at", Reason: "newest creatives of a format"},
+		{Filter: "tags", Sort: "created_at", Reason: "newest creatives with a tag"},
+	}
+}
+
 // List is every creative, whole.
 func List() listing.List[Creative] {
 	return listing.List[Creative]{
 		Name: "creatives", Path: "/creatives", Collection: Collection,
 		Sorts: sorts(), Default: pagination.Desc(sorts()[0]),
 		Decoder: strictbson.New[Creative](),
+		Fields:  Fields(), SearchPath: "/creatives/search", Pairs: pairs(),
 	}
 }
 
@@ -55,6 +66,7 @@ func Gallery() listing.List[GalleryItem] {
 		Name: "creatives/gallery", Path: "/creatives/gallery", Collection: Collection,
 		Sorts: sorts(), Default: pagination.Desc(sorts()[0]),
 		Decoder: strictbson.New[GalleryItem](),
+		Fields:  Fields(), Pairs: pairs(),
 	}
 }
 

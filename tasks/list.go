@@ -21,6 +21,14 @@ func List() listing.List[Task] {
 		Name: "tasks", Path: "/tasks", Collection: Collection,
 		Sorts: sorts, Default: pagination.Desc(sorts[0]),
 		Decoder: strictbson.New[Task](),
+		Fields:  Fields(), SearchPath: "/tasks/search",
+		// What teams look at: what is open, what is mine, what is left to do on a creative.
+		Pairs: []listing.Pair{
+			{Filter: "status", Sort: "created_at", Reason: "newest tasks of a status"},
+			{Filter: "status", Sort: "due_at", Reason: "tasks of a status by when they are due"},
+			{Filter: "assignee", Sort: "created_at", Reason: "newest tasks of a person"},
+			{Filter: "creative_id", Sort: "created_at", Reason: "newest tasks on a creative"},
+		},
 	}
 }
 

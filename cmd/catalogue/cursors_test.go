@@ -36,7 +36,10 @@ func everyList(taskA, taskB string) []listCase {
 // TestEveryListIsTested compares the lists that the tests go over with the routes that are served.
 func TestEveryListIsTested(t *testing.T) {
 	t.Parallel()
-	tested := map[string]bool{"/creatives/:id": true, "/tasks/:id": true, "/healthz": true, "/readyz": true}
+	tested := map[string]bool{
+		"/creatives/:id": true, "/tasks/:id": true, "/healthz": true, "/readyz": true,
+		"/creatives/search": true, "/tasks/search": true, "/creatives/fields": true, "/tasks/fields": true,
+	}
 	for _, list := range everyList(":id", ":id") {
 		tested[list.paths[0]] = true
 	}

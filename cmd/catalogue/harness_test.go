@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,15 +22,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/indexes"
+	"catalogue/internal/counting"
 	"catalogue/internal/httpserver"
 	"catalogue/internal/listing"
 	"catalogue/internal/mongotest"
+	"catalogue/internal/redistest"
+	"catalogue/internal/testenv"
 	"catalogue/pagination"
 )
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
-	os.Exit(mongotest.Main(m))
+	os.Exit(testenv.Main(m, mongotest.Server(), redistest.Server()))
 }
 
 const testCursorKey = "a key for the cursors of the tests, long enough"
@@ -52,23 +56,47 @@ func serveDatabase(t testing.TB, db *mongo.Database) *api {
 // serveAsIs serves db with the indexes that it has.
 func serveAsIs(t testing.TB, db *mongo.Database, requestTimeout time.Duration) *api {
 	t.Helper()
+	return serveWith(t, db, settings{requestTimeout: requestTimeout})
+}
+
+// settings are what tests choose of a server.
+type settings struct {
+	requestTimeout time.Duration    // 10 s where zero
+	now            func() time.Time // the real clock where nil
+	cache          counting.Cache   // none where nil
+}
+
+func serveWith(t testing.TB, db *mongo.Database, s settings) *api {
+	t.Helper()
+	if s.requestTimeout == 0 {
+		s.requestTimeout = 10 * time.Second
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
 	log := slog.New(slog.DiscardHandler)
 	server, err := httpserver.New(httpserver.Options{
-		Logger: log, RequestTimeout: requestTimeout, ShutdownGrace: time.Second,
+		Logger: log, RequestTimeout: s.requestTimeout, ShutdownGrace: time.Second,
 	})
 	require.NoError(t, err)
 	ring, err := pagination.NewKeyring(testCursorKey)
 	require.NoError(t, err)
 	state := indexes.NewState(db, declaredIndexes(), time.Now)
 	require.NoError(t, state.Look(t.Context()))
-	catalogue{
+	counts := counting.New(counting.Options{
+		Counter: pagination.Counter{Timeout: 5 * time.Second}, Cache: s.cache, TTL: time.Minute, Now: s.now,
+	})
+	t.Cleanup(counts.Close)
+	require.NoError(t, catalogue{
 		db: db, state: state, log: log,
-		lists: listing.Services{Keys: ring, Hints: state, Counter: pagination.Counter{Timeout: 5 * time.Second}},
-	}.register(server.Routes())
+		lists: listing.Services{Keys: ring, Hints: state, Now: s.now, Counter: counts},
+	}.register(server.Routes()))
 	web := httptest.NewServer(server.Handler())
 	t.Cleanup(web.Close)
 	a := &api{url: web.URL, db: db, client: web.Client()}
-	for _, route := range server.Routes().(*gin.Engine).Routes() { //nolint:forcetypeassert // it is one
+	engine, ok := server.Routes().(*gin.Engine)
+	require.True(t, ok)
+	for _, route := range engine.Routes() {
 		a.routes = append(a.routes, route.Path)
 	}
 	return a
@@ -82,7 +110,15 @@ type response struct {
 }
 
 func (a *api) do(t require.TestingT, method, target string) response {
-	req, err := http.NewRequestWithContext(context.Background(), method, a.url+target, http.NoBody)
+	return a.send(t, method, target, http.NoBody)
+}
+
+func (a *api) post(t require.TestingT, target, body string) response {
+	return a.send(t, http.MethodPost, target, strings.NewReader(body))
+}
+
+func (a *api) send(t require.TestingT, method, target string, content io.Reader) response {
+	req, err := http.NewRequestWithContext(context.Background(), method, a.url+target, content)
 	require.NoError(t, err)
 	res, err := a.client.Do(req)
 	require.NoError(t, err)
@@ -101,6 +137,7 @@ type page struct {
 		NextCursor *string `json:"next_cursor"`
 		Total      *int64  `json:"total"`
 		TotalKind  *string `json:"total_kind"`
+		TotalAsOf  *string `json:"total_as_of"`
 	} `json:"meta"`
 }
 
@@ -116,17 +153,23 @@ func (p page) ids(t require.TestingT) []string {
 	return out
 }
 
-func (a *api) page(t require.TestingT, target string) page {
-	res := a.get(t, target)
-	require.Equal(t, http.StatusOK, res.status, "%s: %s", target, res.body)
+func (a *api) page(t require.TestingT, target string) page { return a.get(t, target).page(t, target) }
+
+func (r response) page(t require.TestingT, what string) page {
+	require.Equal(t, http.StatusOK, r.status, "%s: %s", what, r.body)
 	var p page
-	require.NoError(t, json.Unmarshal(res.body, &p))
+	require.NoError(t, json.Unmarshal(r.body, &p))
 	return p
 }
 
 // walk reads a list to its end. It fails where the walk does not end.
 func (a *api) walk(t require.TestingT, path, sort string, limit, most int) []string {
-	query := url.Values{"sort": {sort}, "limit": {strconv.Itoa(limit)}}
+	return a.walkFiltered(t, path, url.Values{"sort": {sort}}, limit, most)
+}
+
+func (a *api) walkFiltered(t require.TestingT, path string, query url.Values, limit, most int) []string {
+	query = maps.Clone(query)
+	query.Set("limit", strconv.Itoa(limit))
 	var ids []string
 	for pages := 0; ; pages++ {
 		require.LessOrEqual(t, pages, most, "the walk does not end")

@@ -28,12 +28,12 @@ const planRows = 60_000
 // bigTask has every comment and every move of the data set below.
 var bigTask = bson.ObjectID{0xb1}
 
-// plantMany puts so many documents into a collection, in batches.
-func plantMany(t *testing.T, coll *mongo.Collection, n int, document func(i int) bson.D) {
+// plantMany fills a collection, in batches.
+func plantMany(t *testing.T, coll *mongo.Collection, document func(i int) bson.D) {
 	t.Helper()
-	for start := 0; start < n; start += 5000 {
+	for start := 0; start < planRows; start += 5000 {
 		batch := []any{}
-		for i := start; i < min(n, start+5000); i++ {
+		for i := start; i < min(planRows, start+5000); i++ {
 			batch = append(batch, document(i))
 		}
 		_, err := coll.InsertMany(t.Context(), batch)
@@ -76,10 +76,10 @@ func planDocument(sorts pagination.Sorts, fixed bson.D) func(i int) bson.D {
 func bigDatabase(t *testing.T) *mongo.Database {
 	t.Helper()
 	db := mongotest.Database(t)
-	plantMany(t, db.Collection(creatives.Collection), planRows, planDocument(creatives.List().Sorts, nil))
-	plantMany(t, db.Collection(tasks.Collection), planRows, planDocument(tasks.List().Sorts, nil))
-	plantMany(t, db.Collection(comments.Collection), planRows, planDocument(comments.OfTask().Sorts, comments.OfTask().Fixed(bigTask)))
-	plantMany(t, db.Collection(history.Collection), planRows, planDocument(history.OfTask().Sorts, history.OfTask().Fixed(bigTask)))
+	plantMany(t, db.Collection(creatives.Collection), planDocument(creatives.List().Sorts, nil))
+	plantMany(t, db.Collection(tasks.Collection), planDocument(tasks.List().Sorts, nil))
+	plantMany(t, db.Collection(comments.Collection), planDocument(comments.OfTask().Sorts, comments.OfTask().Fixed(bigTask)))
+	plantMany(t, db.Collection(history.Collection), planDocument(history.OfTask().Sorts, history.OfTask().Fixed(bigTask)))
 	_, err := db.Collection(tasks.Collection).InsertOne(t.Context(), bson.D{{Key: "_id", Value: bigTask}})
 	require.NoError(t, err)
 	require.NoError(t, indexes.Apply(t.Context(), db, declaredIndexes(), func(indexes.Standing) {}))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/gin-gonic/gin"
@@ -29,15 +30,17 @@ type catalogue struct {
 }
 
 // register mounts every route of the catalogue.
-func (c catalogue) register(r gin.IRoutes) {
+func (c catalogue) register(r gin.IRoutes) error {
 	taskStore := tasks.NewStore(c.db, c.log)
 	mount(r, c, creatives.List(), nil)
 	mount(r, c, creatives.Gallery(), nil)
 	mount(r, c, tasks.List(), nil)
 	mount(r, c, comments.OfTask(), taskStore)
 	mount(r, c, history.OfTask(), taskStore)
-	creatives.Register(r, creatives.NewStore(c.db, c.log))
-	tasks.Register(r, taskStore)
+	return errors.Join(
+		creatives.Register(r, creatives.NewStore(c.db, c.log)),
+		tasks.Register(r, taskStore),
+	)
 }
 
 // mount serves one list. A type's method cannot have type parameters, so c is passed along.

@@ -61,7 +61,12 @@ func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, li
 
 	state := indexes.NewState(probe.Database(), declaredIndexes(), a.now)
 	ready := readiness{probe: probe, state: state}
-	server, err := newServer(c, log, client, ready, state) //nolint:contextcheck // handlers have their requests' contexts
+	counts, closeCounts, err := openCounts(c, log, a.now) //nolint:contextcheck // connections are made when they are needed
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeCounts()) }()
+	server, err := a.newServer(c, log, client, ready, state, counts) //nolint:contextcheck // handlers have their requests' contexts
 	if err != nil {
 		return err
 	}
@@ -89,8 +94,9 @@ func disconnect(ctx context.Context, clients ...*mongodb.Client) error {
 }
 
 // newServer makes the server with every route.
-func newServer(
+func (a *app) newServer(
 	c config.Config, log *slog.Logger, client *mongodb.Client, ready httpserver.Readiness, state *indexes.State,
+	counts listing.Counter,
 ) (*httpserver.Server, error) {
 	keys := make([]string, len(c.CursorKeys))
 	for i, key := range c.CursorKeys {
@@ -107,13 +113,13 @@ func newServer(
 	if err != nil {
 		return nil, err
 	}
-	counter := pagination.Counter{Timeout: c.CountTimeout, OnError: func(ctx context.Context, err error) {
-		log.WarnContext(ctx, "count failed", slog.Any("error", err))
-	}}
-	catalogue{
+	err = catalogue{
 		db: client.Database(), state: state, log: log,
-		lists: listing.Services{Keys: keyring, Counter: counter, Hints: state, PublicURL: c.PublicURL},
+		lists: listing.Services{Keys: keyring, Counter: counts, Hints: state, Now: a.now, PublicURL: c.PublicURL},
 	}.register(server.Routes())
+	if err != nil {
+		return nil, err
+	}
 	return server, nil
 }
 

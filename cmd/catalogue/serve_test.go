@@ -21,8 +21,10 @@ import (
 
 	"catalogue/indexes"
 	"catalogue/internal/config"
+	"catalogue/internal/counting"
 	"catalogue/internal/mongodb"
 	"catalogue/internal/mongotest"
+	"catalogue/pagination"
 )
 
 const patience = 20 * time.Second
@@ -177,10 +179,12 @@ func fullPool(t *testing.T) (url string, proxy *mongotest.Proxy, log *syncBuffer
 	state := indexes.NewState(probe.Database(), nil, time.Now)
 	log = &syncBuffer{}
 	logger := (&app{stderr: log}).logger(base)
-	server, err := newServer(config.Config{
+	counts := counting.New(counting.Options{Counter: pagination.Counter{Timeout: 100 * time.Millisecond}, Now: time.Now})
+	t.Cleanup(counts.Close)
+	server, err := (&app{now: time.Now}).newServer(config.Config{
 		Base: base, CursorKeys: []config.Secret{testCursorKey}, CountTimeout: 100 * time.Millisecond,
 		RequestTimeout: 2 * time.Second, ShutdownGrace: time.Second,
-	}, logger, client, readiness{probe: probe, state: state}, state)
+	}, logger, client, readiness{probe: probe, state: state}, state, counts)
 	require.NoError(t, err)
 	listener, err := listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)

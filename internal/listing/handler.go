@@ -4,12 +4,15 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/indexes"
+	"catalogue/internal/counting"
 	"catalogue/internal/httpserver"
+	"catalogue/internal/instant"
 	"catalogue/internal/problem"
 	"catalogue/pagination"
 )
@@ -24,11 +27,17 @@ type Hints interface {
 	Hint(i indexes.Index) string
 }
 
+// Counter counts lists.
+type Counter interface {
+	Count(ctx context.Context, r counting.Request) pagination.Total
+}
+
 // Services are what all lists share.
 type Services struct {
 	Keys    pagination.Keyring
-	Counter pagination.Counter
+	Counter Counter
 	Hints   Hints
+	Now     func() time.Time
 	// PublicURL is the address that clients reach the service at, without a slash at its end. Empty: the request's Host
 	// over http.
 	PublicURL string
@@ -39,12 +48,16 @@ type endpoint[T any] struct {
 	list    List[T]
 	pages   *pagination.Repository[T]
 	parents Parents // nil for a list of its own
+	words   vocabulary
 }
 
 // Register serves a list. parents is nil for a list that stands below no entity.
 func Register[T any](r gin.IRoutes, s Services, list List[T], pages *pagination.Repository[T], parents Parents) {
-	e := &endpoint[T]{Services: s, list: list, pages: pages, parents: parents}
+	e := &endpoint[T]{Services: s, list: list, pages: pages, parents: parents, words: newVocabulary(list.Fields)}
 	r.GET(list.Path, httpserver.Handle(e.get))
+	if list.SearchPath != "" {
+		r.POST(list.SearchPath, httpserver.Handle(e.search))
+	}
 }
 
 // envelope is the answer of every list.
@@ -58,30 +71,52 @@ type meta struct {
 	NextCursor *string               `json:"next_cursor"`
 	Total      *int64                `json:"total"`
 	TotalKind  *pagination.TotalKind `json:"total_kind"`
+	TotalAsOf  *instant.Instant      `json:"total_as_of,omitempty"` // of a cached total
 }
 
 func (e *endpoint[T]) get(c *gin.Context) error {
+	return e.answer(c, e.words.fromQuery(c.Request.URL.Query()))
+}
+
+// search is get with the parameters in the body.
+func (e *endpoint[T]) search(c *gin.Context) error {
+	for name := range c.Request.URL.Query() {
+		return problem.Invalid([]problem.FieldError{{
+			Field: problem.Short(name), Code: problem.ParameterUnknown, Message: "The parameters of a search stand in its body.",
+		}})
+	}
+	q, err := e.words.fromBody(c.Writer, c.Request.Body)
+	if err != nil {
+		return err
+	}
+	return e.answer(c, q)
+}
+
+func (e *endpoint[T]) answer(c *gin.Context, q question) error {
 	ctx := c.Request.Context()
-	req, err := parse(c.Request.URL.Query(), e.list.Sorts, e.list.Default, e.Keys)
+	req, err := e.understand(q)
 	if err != nil {
 		return err
 	}
 	parent, scope := e.scope(c)
-	if err := checkCursor(req.cursor, scope, req.order); err != nil {
+	if err := checkCursor(req, scope); err != nil {
 		return err
 	}
 	if err := e.checkParent(ctx, parent, scope); err != nil {
 		return err
 	}
-	page, total, err := e.read(ctx, parent, req)
+	now := req.now(e.Now)
+	page, total, err := e.read(ctx, parent, req, now)
 	if err != nil {
 		return err
 	}
-	out, err := e.envelope(page, total, scope, req.order)
+	out, err := e.envelope(page, total, scope, req, now)
 	if err != nil {
 		return err
 	}
-	e.link(c, scope, out.Meta.NextCursor)
+	if c.Request.Method == http.MethodGet {
+		e.link(c, scope, out.Meta.NextCursor)
+	}
 	return httpserver.WriteJSON(c, http.StatusOK, out)
 }
 
@@ -115,34 +150,49 @@ func (e *endpoint[T]) checkParent(ctx context.Context, parent bson.ObjectID, sco
 
 // read reads the page, on the first one with the total.
 func (e *endpoint[T]) read(
-	ctx context.Context, parent bson.ObjectID, req request,
+	ctx context.Context, parent bson.ObjectID, req request, now time.Time,
 ) (pagination.Page[T], *pagination.Total, error) {
 	from := pagination.Start[bson.RawValue]()
 	if req.cursor != nil {
 		from = req.cursor.Position()
 	}
 	query := e.list.Query(parent, req.order, from, req.limit)
-	query.Hint = e.Hints.Hint(e.list.Index(req.order.Sort))
+	if req.filter.Empty() {
+		query.Hint = e.Hints.Hint(e.list.Index(req.order.Sort))
+	} else {
+		query.Filter = req.filter.Compile(now) // without a hint: the planner knows how selective it is
+	}
 	readPage := func(ctx context.Context) (pagination.Page[T], error) { return e.pages.KeysetPage(ctx, query) }
 	if req.cursor != nil {
 		page, err := readPage(ctx)
 		return page, nil, err
 	}
 	page, total, err := pagination.First(ctx, readPage, func(ctx context.Context) pagination.Total {
-		return e.Counter.Count(ctx, e.pages.Collection(), query.Fixed)
+		return e.Counter.Count(ctx, counting.Request{
+			Collection: e.pages.Collection(), Fixed: query.Fixed, Filter: query.Filter, Digest: req.digest(), Now: now,
+		})
 	})
 	return page, &total, err
 }
 
 func (e *endpoint[T]) envelope(
-	page pagination.Page[T], total *pagination.Total, scope pagination.Scope, order pagination.Order,
+	page pagination.Page[T], total *pagination.Total, scope pagination.Scope, req request, now time.Time,
 ) (envelope[T], error) {
 	out := envelope[T]{Data: page.Items}
 	if total != nil {
 		out.Meta.Total, out.Meta.TotalKind = total.Count, &total.Kind
+		if total.AsOf != nil {
+			if at, err := instant.FromTime(*total.AsOf); err == nil {
+				out.Meta.TotalAsOf = &at
+			}
+		}
 	}
 	if page.Next != nil {
-		cursor, err := e.Keys.Encode(pagination.NewCursor(scope, order, "", 0, *page.Next))
+		moment := int64(0)
+		if !now.IsZero() {
+			moment = now.UnixMilli()
+		}
+		cursor, err := e.Keys.Encode(pagination.NewCursor(scope, req.order, req.digest(), moment, *page.Next))
 		if err != nil {
 			return envelope[T]{}, err
 		}

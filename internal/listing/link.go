@@ -1,8 +1,10 @@
 package listing
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -31,11 +33,11 @@ func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string)
 		base = "http://" + c.Request.Host
 	}
 	given := c.Request.URL.Query()
+	given.Del(paramCursor)
+	names := slices.SortedFunc(maps.Keys(given), e.words.compare)
 	var query strings.Builder
-	for _, name := range []string{paramSort, paramLimit} {
-		if value := given.Get(name); value != "" {
-			query.WriteString(name + "=" + url.QueryEscape(value) + "&")
-		}
+	for _, name := range names {
+		query.WriteString(name + "=" + url.QueryEscape(given.Get(name)) + "&")
 	}
 	path := strings.Replace(e.list.Path, ":id", scope.Entity, 1)
 	target := base + path + "?" + query.String() + paramCursor + "=" + *next

@@ -11,6 +11,7 @@ import (
 	"catalogue/indexes"
 	"catalogue/internal/strictbson"
 	"catalogue/pagination"
+	"catalogue/querybuilder"
 )
 
 // List declares a list: what is in it, how it may be ordered and what an item shows.
@@ -24,6 +25,18 @@ type List[T any] struct {
 	Sorts   pagination.Sorts
 	Default pagination.Order
 	Decoder *strictbson.Decoder[T] // also says which fields are fetched
+	// Fields are what the list may be filtered by; the zero value for a list that cannot be.
+	Fields querybuilder.Schema
+	// SearchPath is the route of the same list for filters too long for a URL; empty where there is none.
+	SearchPath string
+	// Pairs are indexes for filters that many use. They are kept few: every one costs each write.
+	Pairs []Pair
+}
+
+// Pair is a filter field and a sort that are used together often enough for an index of their own.
+type Pair struct {
+	Filter, Sort string
+	Reason       string
 }
 
 // fixed is Fixed where there is one.
@@ -44,11 +57,14 @@ func (l List[T]) Index(sort pagination.Sort) indexes.Index {
 		fmt.Sprintf("sort %s of %s", sort.Field, strings.Replace(l.Path, ":id", "{id}", 1)))
 }
 
-// Indexes are the indexes that the list's sorts need.
+// Indexes are the indexes that the list's sorts and filters need.
 func (l List[T]) Indexes() []indexes.Index {
 	out := make([]indexes.Index, 0, len(l.Sorts))
 	for _, sort := range l.Sorts {
 		out = append(out, l.Index(sort))
+	}
+	for _, p := range l.Pairs {
+		out = append(out, indexes.ForSort(l.Collection, []string{p.Filter}, p.Sort, p.Reason))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -28,11 +29,19 @@ const (
 	SortUnknown         Code = "sort_unknown"
 	CursorMalformed     Code = "cursor_malformed"
 	CursorMismatch      Code = "cursor_mismatch"
+	ZoneInvalid         Code = "tz_invalid"
+	FormatUnknown       Code = "format_unknown"
+	BodyMalformed       Code = "body_malformed"
+	BodyTooLarge        Code = "body_too_large"
+	BodyMemberInvalid   Code = "body_member_invalid"
 	DatabaseUnavailable Code = "database_unavailable"
 	QueryTimeout        Code = "query_timeout"
 	NotReady            Code = "not_ready"
 	ClientClosedRequest Code = "client_closed_request"
 )
+
+// rulePrefix begins the codes of mistakes in a filter, which package querybuilder names.
+const rulePrefix = "rule_"
 
 // StatusClientClosed is answered, to the log only, where the client left before the answer (as nginx does).
 const StatusClientClosed = 499
@@ -102,17 +111,23 @@ func (p *Problem) Status() int {
 	case MethodNotAllowed:
 		return http.StatusMethodNotAllowed
 	case QueryMalformed, ParameterUnknown, ParameterRepeated, ParameterEmpty,
-		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch:
+		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch, ZoneInvalid, FormatUnknown, BodyMemberInvalid:
 		return http.StatusUnprocessableEntity
+	case BodyMalformed:
+		return http.StatusBadRequest
+	case BodyTooLarge:
+		return http.StatusRequestEntityTooLarge
 	case DatabaseUnavailable, QueryTimeout, NotReady:
 		return http.StatusServiceUnavailable
 	case ClientClosedRequest:
 		return StatusClientClosed
 	case Internal:
 		return http.StatusInternalServerError
-	default:
-		return http.StatusInternalServerError
 	}
+	if strings.HasPrefix(string(p.Code), rulePrefix) {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusInternalServerError
 }
 
 func (p *Problem) Error() string {
