@@ -1,6 +1,9 @@
 package creatives
 
-import "catalogue/querybuilder"
+import (
+	"catalogue/internal/rules"
+	"catalogue/querybuilder"
+)
 
 // Fields are what creatives may be filtered by.
 func Fields() querybuilder.Schema {
@@ -10,13 +13,13 @@ func Fields() querybuilder.Schema {
 			{Name: "name", Label: "Name", Kind: querybuilder.String, FoldCase: true},
 			{
 				Name: "status", Label: "Status", Kind: querybuilder.Enum,
-				Values: []string{StatusDraft, StatusActive, StatusPaused, StatusArchived},
+				Values: rules.OneOf[Creative]("status"),
 			},
 			{
 				Name: "format", Label: "Format", Kind: querybuilder.Enum,
-				Values: []string{FormatImage, FormatVideo, FormatHTML, FormatText},
+				Values: rules.OneOf[Creative]("format"),
 			},
-			{Name: "mode", Label: "Mode", Kind: querybuilder.Enum, Values: []string{ModeLive, ModeTest}},
+			{Name: "mode", Label: "Mode", Kind: querybuilder.Enum, Values: rules.OneOf[Creative]("mode")},
 			{Name: "tags", Label: "Tags", Kind: querybuilder.StringList, Short: "tag"},
 			{Name: "source.system", Label: "Source system", Kind: querybuilder.String},
 			{Name: "source.id", Label: "Source id", Kind: querybuilder.String},

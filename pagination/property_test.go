@@ -2,14 +2,14 @@ package pagination
 
 import (
 	"math"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"pgregory.net/rapid"
+
+	"catalogue/internal/testenv"
 )
 
 // How many drawn collections are walked on the server; rapid runs 100 a call.
@@ -17,23 +17,6 @@ const (
 	serverSets     = 300
 	serverSetsSoak = 10_000
 )
-
-// soakVariable asks for the long runs; its value may be the number of sets.
-const soakVariable = "CATALOGUE_SOAK"
-
-func setsToDraw(t *testing.T) int {
-	t.Helper()
-	switch v := os.Getenv(soakVariable); v {
-	case "":
-		return serverSets
-	case "1":
-		return serverSetsSoak
-	default:
-		n, err := strconv.Atoi(v)
-		require.NoError(t, err, "%s is 1 or a number of sets", soakVariable)
-		return n
-	}
-}
 
 // ordinary are values of each kind with many ties; stray are values of every type that a server lets into an indexed
 // field. Symbol, undefined and DBPointer are deprecated and not among them.
@@ -96,7 +79,7 @@ func fill(t *rapid.T, coll *mongo.Collection, sort Sort, parent string) int {
 
 func TestEveryWalkOnTheServerEqualsTheSortedListProperty(t *testing.T) {
 	t.Parallel()
-	sets := setsToDraw(t)
+	sets := testenv.Draws(t, serverSets, serverSetsSoak)
 	for _, c := range []struct {
 		sort   Sort
 		parent string

@@ -2,8 +2,6 @@ package querybuilder
 
 import (
 	"context"
-	"os"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,6 +11,7 @@ import (
 
 	"catalogue/internal/instant"
 	"catalogue/internal/mongotest"
+	"catalogue/internal/testenv"
 )
 
 // How many drawn trees are run on the server; rapid draws 100 collections a call, each for several trees.
@@ -22,23 +21,6 @@ const (
 	treesPerSet  = 25
 	setsPerCheck = 100
 )
-
-// soakVariable asks for the long runs; its value may be the number of trees.
-const soakVariable = "CATALOGUE_SOAK"
-
-func treesToDraw(t *testing.T) int {
-	t.Helper()
-	switch v := os.Getenv(soakVariable); v {
-	case "":
-		return trees
-	case "1":
-		return treesSoak
-	default:
-		n, err := strconv.Atoi(v)
-		require.NoError(t, err, "%s is 1 or a number of trees", soakVariable)
-		return n
-	}
-}
 
 // drawDocument makes a document in which each field is of its kind, of another, null, missing, or below a parent that
 // is no document.
@@ -91,7 +73,7 @@ func TestTheServerAnswersAsTheModelProperty(t *testing.T) {
 			require.Equal(t, want, got, "%s\n%s\n%v", document, filter.Canonical(), docs)
 		}
 	}
-	for range max(1, treesToDraw(t)/treesPerSet/setsPerCheck) {
+	for range max(1, testenv.Draws(t, trees, treesSoak)/treesPerSet/setsPerCheck) {
 		rapid.Check(t, property)
 	}
 }

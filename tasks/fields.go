@@ -1,6 +1,9 @@
 package tasks
 
-import "catalogue/querybuilder"
+import (
+	"catalogue/internal/rules"
+	"catalogue/querybuilder"
+)
 
 // Fields are what tasks may be filtered by.
 func Fields() querybuilder.Schema {
@@ -11,11 +14,11 @@ func Fields() querybuilder.Schema {
 			{Name: "description", Label: "Description", Kind: querybuilder.String},
 			{
 				Name: "status", Label: "Status", Kind: querybuilder.Enum,
-				Values: []string{StatusOpen, StatusInProgress, StatusBlocked, StatusDone, StatusCancelled},
+				Values: rules.OneOf[Task]("status"),
 			},
 			{Name: "priority", Label: "Priority", Kind: querybuilder.Number, Integer: true},
 			{Name: "type", Label: "Type", Kind: querybuilder.String},
-			{Name: "mode", Label: "Mode", Kind: querybuilder.Enum, Values: []string{"live", "test"}},
+			{Name: "mode", Label: "Mode", Kind: querybuilder.Enum, Values: rules.OneOf[Task]("mode")},
 			{Name: "creative_id", Label: "Creative", Kind: querybuilder.ID},
 			{Name: "assignee", Label: "Assignee", Kind: querybuilder.String},
 			{Name: "created_by", Label: "Created by", Kind: querybuilder.String},

@@ -284,6 +284,7 @@ func TestFieldsDescribeAScreen(t *testing.T) {
 	require.Equal(t, true, byName["status"]["indexed"])
 	require.Equal(t, false, byName["metrics.currency"]["indexed"])
 	require.Equal(t, "select", byName["status"]["valueEditorType"])
+	require.Len(t, byName["status"]["values"], 4, "those that the rules of the type allow")
 
 	tag := res.header.Get("ETag")
 	require.NotEmpty(t, tag)
