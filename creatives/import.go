@@ -34,7 +34,10 @@ func ImportTarget() importing.Target {
 		// An amount means nothing without its currency. A ratio of a new figure of the file and an old one would be
 		// that of no moment.
 		Together: [][]string{{"metrics.spend", "metrics.currency"}, {"metrics.clicks", "metrics.impressions"}},
-		Derived:  map[string][]string{"metrics.ctr": {"metrics.clicks", "metrics.impressions"}},
+		Derived: map[string][]string{
+			"metrics.ctr": {"metrics.clicks", "metrics.impressions"},
+			"name":        {"source.id"},
+		},
 		Finish:   finishImport,
 		Warnings: importWarnings,
 	})

@@ -90,17 +90,26 @@ func (a *app) importFile(ctx context.Context, job importJob) error {
 	if job.rejects == "" {
 		job.rejects = filepath.Base(job.file) + ".rejects.jsonl"
 	}
-	text, err := os.ReadFile(job.mapping)
+	plan, err := readMapping(job)
 	if err != nil {
 		return &exitError{code: exitUsage, err: err}
-	}
-	plan, err := importing.ParseMapping(text, job.target)
-	if err != nil {
-		return &exitError{code: exitUsage, err: fmt.Errorf("%s: %w", job.mapping, err)}
 	}
 	return a.withDatabase(ctx, func(ctx context.Context, _ config.Base, client *mongodb.Client) error {
 		return a.runImport(ctx, job, plan, client.Database())
 	})
+}
+
+func readMapping(job importJob) (*importing.Plan, error) {
+	file, err := os.Open(job.mapping)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written to it
+	plan, err := importing.ReadMapping(file, job.target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", job.mapping, err)
+	}
+	return plan, nil
 }
 
 func (a *app) runImport(ctx context.Context, job importJob, plan *importing.Plan, db *mongo.Database) error {

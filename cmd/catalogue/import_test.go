@@ -52,7 +52,7 @@ func TestImportCommand(t *testing.T) {
 	first := importInto(t.Context(), db, uri, args...)
 	require.Equal(t, exitRejected, first.code, first.stderr)
 	require.Contains(t, first.stdout, "inserted    2\n")
-	require.Contains(t, first.stdout, "closed before created\n")
+	require.Contains(t, first.stdout, "closed before created: line 2\n")
 	require.Contains(t, first.stdout, "The rejected rows are in "+rejects+".\n")
 	require.Contains(t, first.stderr, "missing")
 	text, err := os.ReadFile(rejects)
@@ -120,14 +120,15 @@ func TestUseOfTheImportCommand(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"no file":           {[]string{"tasks", "--map", "m.yaml"}, exitUsage, "a target (comments, creatives, history, tasks) and one file are needed"},
-		"an unknown target": {[]string{"ads", "--map", "m.yaml", path}, exitUsage, `unknown target "ads"`},
-		"no mapping":        {[]string{"tasks", path}, exitUsage, `required flag(s) "map" not set`},
-		"no such mapping":   {[]string{"tasks", "--map", "none.yaml", path}, exitUsage, "none.yaml"},
-		"a bad mapping":     {[]string{"tasks", "--map", file(t, "m.yaml", "colums: []"), path}, exitUsage, "there is no key colums"},
-		"another's mapping": {[]string{"comments", "--map", tasksMapping(), path}, exitUsage, `target is "tasks"`},
-		"no such file":      {[]string{"tasks", "--map", tasksMapping(), "none.jsonl"}, exitFailure, "none.jsonl"},
-		"a refused file":    {[]string{"tasks", "--map", tasksMapping(), file(t, "b.jsonl", "a\rb")}, exitFailure, "CR only"},
+		"no file":            {[]string{"tasks", "--map", "m.yaml"}, exitUsage, "a target (comments, creatives, history, tasks) and one file are needed"},
+		"an unknown target":  {[]string{"ads", "--map", "m.yaml", path}, exitUsage, `unknown target "ads"`},
+		"no mapping":         {[]string{"tasks", path}, exitUsage, `required flag(s) "map" not set`},
+		"no such mapping":    {[]string{"tasks", "--map", "none.yaml", path}, exitUsage, "none.yaml"},
+		"a bad mapping":      {[]string{"tasks", "--map", file(t, "m.yaml", "colums: []"), path}, exitUsage, "there is no key colums"},
+		"an endless mapping": {[]string{"tasks", "--map", "/dev/zero", path}, exitUsage, "it is longer than 1048576 bytes"},
+		"another's mapping":  {[]string{"comments", "--map", tasksMapping(), path}, exitUsage, `target is "tasks"`},
+		"no such file":       {[]string{"tasks", "--map", tasksMapping(), "none.jsonl"}, exitFailure, "none.jsonl"},
+		"a refused file":     {[]string{"tasks", "--map", tasksMapping(), file(t, "b.jsonl", "a\rb")}, exitFailure, "CR only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

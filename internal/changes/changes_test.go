@@ -201,6 +201,43 @@ func TestManyCallsAtOnce(t *testing.T) {
 	}
 }
 
+// An object that somebody else has made may have any _id: it is updated by its source all the same.
+func TestObjectWithAnotherKindOfIDIsUpdated(t *testing.T) {
+	t.Parallel()
+	for name, id := range map[string]any{
+		"a text": "own", "a number": int64(5), "a document": bson.D{{Key: "a", Value: 1}}, "no ObjectID, but null": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := database(t)
+			_, err := db.Collection(collection).InsertOne(t.Context(),
+				bson.D{{Key: "_id", Value: id}, {Key: "source", Value: bson.M{"system": "s", "id": "1", "digest": "a"}}})
+			require.NoError(t, err)
+			require.Equal(t, []changes.Outcome{changes.Updated}, apply(t, db, item("1", "b", thing{Name: new("x")}, all...)))
+			require.Equal(t, []changes.Outcome{changes.Unchanged}, apply(t, db, item("1", "b", thing{Name: new("x")}, all...)))
+			require.Equal(t, bson.M{"name": "x"}, stored(t, db, "1"))
+		})
+	}
+}
+
+// What stands in the way of an insert, and cannot be found, is named at once: to try again would never end.
+func TestObjectThatIsInTheWayAndCannotBeFoundIsNamed(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	_, err := db.Collection(collection).InsertOne(t.Context(),
+		bson.M{"source": bson.A{bson.M{"system": "s", "id": "1"}}})
+	require.NoError(t, err)
+	_, err = changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, []changes.Item{
+		item("0", "a", thing{Name: new("x")}, all...), item("1", "a", thing{Name: new("x")}, all...),
+	})
+	var hidden *changes.HiddenError
+	require.ErrorAs(t, err, &hidden)
+	require.Equal(t, "1", hidden.Source.ID)
+	require.ErrorContains(t, err, "the object 1 of s cannot be inserted")
+	require.NotErrorIs(t, err, changes.ErrContended)
+	require.Equal(t, bson.M{"name": "x"}, stored(t, db, "0"))
+}
+
 func TestErrorsOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	db := database(t)

@@ -40,7 +40,7 @@ func updateModel(item Item, old stored) (mongo.WriteModel, error) {
 		return nil, fmt.Errorf("encode the object %s of %s: %w", item.Source.ID, item.Source.System, err)
 	}
 	u := update{
-		filter: bson.D{{Key: "_id", Value: old.ID}, {Key: "source.digest", Value: equal(old.digest)}},
+		filter: bson.D{{Key: "_id", Value: equal(old.id)}, {Key: "source.digest", Value: equal(old.digest)}},
 		set:    bson.D{{Key: "source.digest", Value: item.Source.Digest}},
 	}
 	for _, field := range item.Fields {

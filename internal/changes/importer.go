@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"catalogue/internal/origin"
 )
 
 // maxRounds bounds how often a batch is looked at again because somebody else has written its objects in between.
@@ -20,6 +22,18 @@ const codeDuplicateKey = 11000
 
 // ErrContended says that others kept writing the objects of a batch while it was written.
 var ErrContended = errors.New("others keep writing the same objects")
+
+// HiddenError says that an object cannot be inserted since another one has its place under a unique index, but is not
+// found by its source: its source may be an array, or the index one that is not of sources.
+type HiddenError struct {
+	Source origin.Source
+	Reason string // the database's own
+}
+
+func (e *HiddenError) Error() string {
+	return fmt.Sprintf("the object %s of %s cannot be inserted, and no object with this source is found that could be "+
+		"updated: %s", e.Source.ID, e.Source.System, e.Reason)
+}
 
 // Importer writes imported objects. It needs the unique index on (source.system, source.id): without it two imports
 // at once may double a row.
@@ -46,6 +60,7 @@ func (im *Importer) Apply(ctx context.Context, collection string, items []Item) 
 		ids:      make([]bson.ObjectID, len(items)),
 		outcomes: make([]Outcome, len(items)),
 		tried:    make([]bool, len(items)),
+		refused:  make([]string, len(items)),
 	}
 	for i := range items {
 		b.ids[i] = im.newID()
@@ -71,8 +86,9 @@ type batch struct {
 	items    []Item
 	ids      []bson.ObjectID // of the items, for those that are new
 	outcomes []Outcome
-	tried    []bool // an update was sent in an earlier round
-	open     []int  // indexes of the items that are not settled
+	tried    []bool   // an update was sent in an earlier round
+	refused  []string // what the database said against an insert in an earlier round; "" where nothing
+	open     []int    // indexes of the items that are not settled
 }
 
 // round looks at the open items, settles those that are as they should be, and writes the others. What it wrote but
@@ -85,7 +101,12 @@ func (b *batch) round(ctx context.Context) error {
 	var inserts, updates []int
 	for _, i := range b.open {
 		old, exists := stored[b.items[i].Source.ID]
+		if exists {
+			b.refused[i] = ""
+		}
 		switch {
+		case !exists && b.refused[i] != "":
+			return &HiddenError{Source: b.items[i].Source, Reason: b.refused[i]}
 		case !exists:
 			inserts = append(inserts, i)
 		case old.hasDigest(b.items[i].Source.Digest):
@@ -109,7 +130,7 @@ func (b *batch) round(ctx context.Context) error {
 // settled tells what this call did for an object that has the item's digest now.
 func (b *batch) settled(i int, old stored) Outcome {
 	switch {
-	case old.ID == b.ids[i]:
+	case old.hasID(b.ids[i]):
 		return Inserted // by an attempt whose answer was lost
 	case b.tried[i]:
 		return Updated
@@ -145,7 +166,9 @@ func (b *batch) insert(ctx context.Context, indexes []int) ([]int, error) {
 		if one.Code != codeDuplicateKey {
 			return nil, err
 		}
-		again = append(again, indexes[one.Index])
+		i := indexes[one.Index]
+		again = append(again, i)
+		b.refused[i] = one.Message
 	}
 	return again, nil
 }

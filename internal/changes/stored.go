@@ -13,9 +13,14 @@ import (
 // stored is what an update needs to know of an object: which row it was last imported from, and what stands where
 // the row's fields go.
 type stored struct {
-	ID     bson.ObjectID
+	id     bson.RawValue // of any type: an object that somebody else has made need not have an ObjectID
 	digest bson.RawValue // zero where there is none
 	doc    bson.Raw
+}
+
+func (s stored) hasID(id bson.ObjectID) bool {
+	own, ok := s.id.ObjectIDOK()
+	return ok && own == id
 }
 
 func (s stored) hasDigest(digest string) bool {
@@ -38,8 +43,7 @@ func (b *batch) find(ctx context.Context) (map[string]stored, error) {
 	for system, ids := range bySystem {
 		err := findBySource(ctx, b.coll, system, ids, projection, func(id string, doc bson.Raw) {
 			doc = slices.Clone(doc) // the cursor reuses its memory
-			oid, _ := doc.Lookup("_id").ObjectIDOK()
-			out[id] = stored{ID: oid, digest: doc.Lookup("source", "digest"), doc: doc}
+			out[id] = stored{id: doc.Lookup("_id"), digest: doc.Lookup("source", "digest"), doc: doc}
 		})
 		if err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"catalogue/internal/importing/cell"
@@ -81,7 +80,7 @@ func (c conversion) translate(in cell.Cell) (cell.Cell, error) {
 	}
 	out, ok := c.values[text]
 	if !ok {
-		return in, fmt.Errorf("%s is none of the mapping's values", quote(text))
+		return in, fmt.Errorf("%s is none of the mapping's values", cell.Quote(text))
 	}
 	return cell.FromText(out), nil
 }
@@ -111,7 +110,7 @@ func (c conversion) texts(in cell.Cell) ([]string, error) {
 	}
 	items := strings.Split(text, c.split)
 	if slices.Contains(items, "") {
-		return nil, fmt.Errorf("%s has an empty part", quote(text))
+		return nil, fmt.Errorf("%s has an empty part", cell.Quote(text))
 	}
 	return items, nil
 }
@@ -143,17 +142,6 @@ func describe(c cell.Cell) string {
 	case cell.Nested:
 		return "an object or a mixed array"
 	default:
-		return quote(c.Text)
+		return cell.Quote(c.Text)
 	}
-}
-
-// maxQuoted bounds what a reason shows of a value, in bytes.
-const maxQuoted = 80
-
-// quote shows a value from the file in a reason, however long and odd it is.
-func quote(s string) string {
-	if len(s) > maxQuoted {
-		return strconv.Quote(strings.ToValidUTF8(s[:maxQuoted], "")) + "…"
-	}
-	return strconv.Quote(s)
 }

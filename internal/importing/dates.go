@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"catalogue/internal/importing/cell"
 	"catalogue/internal/instant"
 )
 
@@ -19,15 +21,17 @@ const (
 
 // dateFormat is how a column writes times.
 type dateFormat struct {
-	layout   string // Go's; "" is RFC 3339
-	zoned    bool   // the text itself names its zone or offset
-	named    bool   // by an abbreviation
-	anyDigit bool   // the layout takes a fraction of any length
-	zone     *time.Location
+	written string   // as the mapping has it, for the reasons of rejects
+	layout  string   // Go's; "" is RFC 3339
+	exact   []string // layout with each length that its fraction of a second may have
+	zoned   bool     // the text itself names its zone or offset
+	named   bool     // by an abbreviation
+	zone    *time.Location
 }
 
 // newDateFormat checks a layout. zone is nil where none is named.
-func newDateFormat(layout string, zone *time.Location) (dateFormat, error) {
+func newDateFormat(written string, zone *time.Location) (dateFormat, error) {
+	layout := written
 	switch layout {
 	case "", LayoutRFC3339:
 		return dateFormat{zoned: true}, nil
@@ -36,20 +40,52 @@ func newDateFormat(layout string, zone *time.Location) (dateFormat, error) {
 	case LayoutYear:
 		layout = "2006"
 	}
-	f := dateFormat{layout: layout, zone: zone}
+	f := dateFormat{written: written, layout: layout, zone: zone}
 	if !strings.Contains(layout, "2006") {
 		return f, fmt.Errorf("the layout %q has no four-digit year: a layout is rfc3339, date, year or one of Go's, "+
 			`such as "02.01.2006 15:04"`, layout)
 	}
 	f.named = strings.Contains(layout, "MST")
 	f.zoned = f.named || strings.Contains(layout, "Z07") || strings.Contains(layout, "-07")
-	f.anyDigit = strings.Contains(layout, ".9") || strings.Contains(layout, ",9")
 	// A fixed zone has Z in its place, so that one pattern reads the three abbreviations that are the same everywhere.
 	f.layout = strings.ReplaceAll(layout, "MST", "Z07:00")
+	f.exact = fractions(f.layout)
+	if word := zoneAsText(layout); word != "" && !f.zoned {
+		return f, fmt.Errorf("the layout %q has %s as mere text, so that it would not be read as a zone: write Z07:00, "+
+			"-07:00 or MST", layout, word)
+	}
 	if !f.zoned && zone == nil {
 		return f, fmt.Errorf("times of the layout %q carry no zone: name the zone that they are meant in", layout)
 	}
 	return f, nil
+}
+
+// zoneText finds what people read as a zone, and Go does not, in a layout.
+var zoneText = regexp.MustCompile(`(?:^|[^A-Za-z])(Z|UTC|GMT|MSK|[A-Z]{2,4}T|\+\d\d(?::?\d\d)?)(?:[^A-Za-z]|$)`)
+
+func zoneAsText(layout string) string {
+	if found := zoneText.FindStringSubmatch(layout); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+// optionalFraction is a fraction of a second that a layout takes in any length up to its own, and that may be missing.
+var optionalFraction = regexp.MustCompile(`([.,])(9+)(?:\D|$)`)
+
+// fractions writes a layout with an optional fraction as those with a fixed one: Go itself takes the other sign and
+// any number of digits.
+func fractions(layout string) []string {
+	at := optionalFraction.FindStringSubmatchIndex(layout)
+	if at == nil {
+		return []string{layout}
+	}
+	before, sign, behind := layout[:at[2]], layout[at[2]:at[3]], layout[at[5]:]
+	out := []string{before + behind}
+	for digits := 1; digits <= at[5]-at[4]; digits++ {
+		out = append(out, before+sign+strings.Repeat("0", digits)+behind)
+	}
+	return out
 }
 
 // parse reads a time. adjusted says that a clock change skips or repeats it.
@@ -66,7 +102,7 @@ func (f dateFormat) parse(s string) (at instant.Instant, adjusted bool, err erro
 	}
 	t, err := time.ParseInLocation(f.layout, text, time.UTC)
 	if err != nil || !f.same(t, text) {
-		return at, false, fmt.Errorf("%s is no time of the layout %q", quote(s), f.layout)
+		return at, false, fmt.Errorf("%s is no time of the layout %q", cell.Quote(s), f.written)
 	}
 	if f.zoned {
 		if err := checkOffset(t, f.named); err != nil {
@@ -81,19 +117,15 @@ func (f dateFormat) parse(s string) (at instant.Instant, adjusted bool, err erro
 
 var utcOffset = regexp.MustCompile(`\+00:?00`)
 
-var fraction = regexp.MustCompile(`[.,]\d+`)
-
 // same reports whether t written by the layout is the text again. Go reads more than a layout says: one-digit hours,
 // a fraction behind the seconds, names of months in any case.
 func (f dateFormat) same(t time.Time, text string) bool {
-	again := t.Format(f.layout)
+	zero := func(s string) string { return s }
 	if !f.named { // Go writes an offset of zero as Z where the layout has a Z
-		again, text = utcOffset.ReplaceAllString(again, "Z"), utcOffset.ReplaceAllString(text, "Z")
+		zero = func(s string) string { return utcOffset.ReplaceAllString(s, "Z") }
 	}
-	if f.anyDigit {
-		again, text = fraction.ReplaceAllString(again, ""), fraction.ReplaceAllString(text, "")
-	}
-	return again == text
+	text = zero(text)
+	return slices.ContainsFunc(f.exact, func(layout string) bool { return zero(t.Format(layout)) == text })
 }
 
 // maxOffset is that of package instant.

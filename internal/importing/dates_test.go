@@ -66,6 +66,40 @@ func TestDatesThatDoNotFit(t *testing.T) {
 	}
 }
 
+// A fraction is what the layout says: its sign, and its number of digits or fewer. Nothing else is left out of the
+// comparison.
+func TestFractionsAreExact(t *testing.T) {
+	t.Parallel()
+	const layout = "02.01.2006 15:04:05.999"
+	f := dateFormatOf(t, layout, "UTC")
+	for text, want := range map[string]string{
+		"01.07.2026 12:30:00":     "2026-07-01T12:30:00.000Z",
+		"01.07.2026 12:30:00.5":   "2026-07-01T12:30:00.500Z",
+		"01.07.2026 12:30:00.050": "2026-07-01T12:30:00.050Z",
+		"01.07.2026 12:30:00.123": "2026-07-01T12:30:00.123Z",
+	} {
+		got, _, err := f.parse(text)
+		require.NoError(t, err, text)
+		require.Equal(t, want, got.String(), text)
+	}
+	for _, text := range []string{
+		"01.07.2026 12:30:00,5", "01.07.2026 12:30:00.1234", "01.07.2026 12:30:00.", "1.07.2026 12:30:00.5", "01.7.2026 12:30:00.5",
+	} {
+		_, _, err := f.parse(text)
+		require.EqualError(t, err, `"`+text+`" is no time of the layout "`+layout+`"`)
+	}
+	_, _, err := dateFormatOf(t, "2006-01-02 15:04:05,000", "UTC").parse("2026-07-01 12:30:00.500")
+	require.Error(t, err)
+}
+
+func TestReasonShowsTheLayoutAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, layout := range []string{"date", "year", "2006-01-02 15:04 MST"} {
+		_, _, err := dateFormatOf(t, layout, "UTC").parse("x")
+		require.EqualError(t, err, `"x" is no time of the layout "`+layout+`"`)
+	}
+}
+
 func TestZoneAbbreviationsAreRejected(t *testing.T) {
 	t.Parallel()
 	f := dateFormatOf(t, "2006-01-02 15:04 MST", "")
@@ -111,6 +145,17 @@ func TestLayoutsThatCannotBeMeant(t *testing.T) {
 	for _, layout := range []string{"YYYY-MM-DD", "02.01.06", "15:04"} {
 		_, err := newDateFormat(layout, time.UTC)
 		require.ErrorContains(t, err, "four-digit year", layout)
+	}
+	for layout, word := range map[string]string{
+		"2006-01-02T15:04:05Z": "Z", "2006-01-02 15:04 Z": "Z", "2006-01-02 15:04 UTC": "UTC", "2006-01-02 15:04 GMT": "GMT",
+		"2006-01-02 15:04 EST": "EST", "2006-01-02T15:04+02:00": "+02:00", "Z 2006": "Z",
+	} {
+		_, err := newDateFormat(layout, time.UTC)
+		require.ErrorContains(t, err, "has "+word+" as mere text", layout)
+	}
+	for _, layout := range []string{"2006-01-02T15H04", "2006-01-02T15:04:05", "3:04 PM 2006", "Zeit 2006", "2006-01-02 15 UHR"} {
+		_, err := newDateFormat(layout, time.UTC)
+		require.NoError(t, err, layout)
 	}
 	_, err := newDateFormat("2006-01-02", nil)
 	require.ErrorContains(t, err, "carry no zone")

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,10 +37,7 @@ func contentDigest(values []assignment) string {
 	for _, v := range sorted {
 		writePart(h, v.target)
 		if items, ok := v.value.([]string); ok {
-			for _, item := range items {
-				writePart(h, item)
-			}
-			writePart(h, strconv.Itoa(len(items)))
+			writeList(h, items)
 			continue
 		}
 		writePart(h, canonical(v.value))
@@ -65,10 +61,11 @@ func rowDigest(names []string, cells []cell.Cell) string {
 		}
 		writePart(h, names[i])
 		writePart(h, strconv.Itoa(int(c.Kind)))
-		writePart(h, c.Text)
-		for _, item := range c.Items {
-			writePart(h, item)
+		if c.Kind == cell.List || c.Kind == cell.Nested {
+			writeList(h, c.Items)
+			continue
 		}
+		writePart(h, c.Text)
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
@@ -79,6 +76,14 @@ func writePart(h hash.Hash, s string) {
 	binary.BigEndian.PutUint64(size[:], uint64(len(s)))
 	h.Write(size[:])
 	h.Write([]byte(s))
+}
+
+// writeList writes texts behind their number, so that the last of them is not taken for what follows the list.
+func writeList(h hash.Hash, items []string) {
+	writePart(h, strconv.Itoa(len(items)))
+	for _, item := range items {
+		writePart(h, item)
+	}
 }
 
 // canonical is the one way to write a value as text.
@@ -102,14 +107,15 @@ func canonical(value any) string {
 }
 
 // joinKey makes one source.id of the texts of a key. Several are parted by slashes, escaped inside the parts so that
-// ("a/b", "c") and ("a", "b/c") stay two keys.
+// ("a/b", "c") and ("a", "b/c") stay two keys. Nothing else is: the id is read by people, and has a greatest length.
 func joinKey(parts []string) string {
 	if len(parts) == 1 {
 		return parts[0]
 	}
+	escape := strings.NewReplacer("%", "%25", "/", "%2F")
 	escaped := make([]string, len(parts))
 	for i, p := range parts {
-		escaped[i] = url.PathEscape(p)
+		escaped[i] = escape.Replace(p)
 	}
 	return strings.Join(escaped, "/")
 }

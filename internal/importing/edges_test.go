@@ -111,6 +111,116 @@ func TestStrayByteOrNULRejectsItsRow(t *testing.T) {
 	require.Len(t, rejects(t, s), 3)
 }
 
+// A few stray bytes cost their rows only, also in a small file; a file in another encoding has them all over.
+func TestStrayBytesAreNoOtherEncoding(t *testing.T) {
+	t.Parallel()
+	row := func(name string) func(int) string {
+		return func(n int) string { return strings.Repeat("x,"+name+",,,,\n", n) }
+	}
+	plain, latin, umlaut := row("a"), row("caf\xE9"), row("é")
+	for name, c := range map[string]struct {
+		rows    string
+		refused bool
+	}{
+		"two of twenty rows":               {plain(18) + latin(2), false},
+		"nine of ninety rows":              {plain(81) + latin(9), false},
+		"ten of a thousand rows":           {plain(990) + latin(10), false},
+		"half of a few rows":               {plain(3) + latin(3), false},
+		"most of a few, but most are good": {latin(3) + umlaut(4), false},
+		"one row":                          {latin(1), false},
+		"each of five rows":                {latin(5), true},
+		"three of five rows":               {plain(2) + latin(3), true},
+		"ten of a hundred rows":            {plain(90) + latin(10), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			im := newImports(t)
+			_, err := importing.Run(t.Context(), im.options("creatives", sheet, write(t, "a.csv", sheetHeader+c.rows)))
+			if c.refused {
+				require.ErrorContains(t, err, "it is not in UTF-8")
+				return
+			}
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestStrayNULsInATinyFileAreNoOtherEncoding(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	s := im.run("creatives", small, write(t, "a.csv", "id\n1\n\x00\n"))
+	require.Equal(t, int64(1), s.Inserted)
+	require.Equal(t, int64(3), rejects(t, s)[0].Line)
+}
+
+// One row can have several faults: all are named at once, and none that only follows from another.
+func TestAllFaultsOfARowAtOnce(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	mapping := lines + "  - {from: spend, to: metrics.spend}\n  - {from: currency, to: metrics.currency}\n" +
+		"  - {from: url, to: media.url}\n"
+	s := im.run("creatives", mapping, write(t, "a.jsonl", strings.Join([]string{
+		`{"id":"1","spend":"x","currency":"XXQ","url":"no url"}`,
+		`{"id":"2","clicks":-5,"impressions":4}`,
+		`{"id":"3","clicks":5,"impressions":-4}`,
+		`{"id":"4","spend":5,"currency":[],"clicks":"x","impressions":4}`,
+		`{"id":"","url":"no url"}`,
+		`{"id":"` + strings.Repeat("x", 1001) + `"}`,
+	}, "\n")))
+	var reasons []string
+	for _, one := range rejects(t, s) {
+		require.NotNil(t, one.Column)
+		reasons = append(reasons, *one.Column+" | "+one.Reason)
+	}
+	require.Equal(t, []string{
+		`spend | spend: "x" is no plain decimal number; url: media.url must be an http or https URL; currency: ` +
+			`metrics.currency must be a currency code of ISO 4217 in capitals, such as EUR`,
+		`clicks | metrics.clicks must be at least 0`,
+		`impressions | metrics.impressions must be at least 0`,
+		`clicks | clicks: "x" is no plain whole number; currency: metrics.currency is required together with metrics.spend`,
+		`id | id: the key is empty; url: media.url must be an http or https URL`,
+		`id | source.id must be at most 500 characters`,
+	}, reasons)
+}
+
+// A field that is required and could not be read is one fault.
+func TestRequiredFieldThatCannotBeReadIsOneFault(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	mapping := "target: history\nformat: jsonl\nsystem: x\nkey: []\ncolumns:\n  - {constant: task, to: entity_type}\n" +
+		"  - {from: task, to: entity_id, reference: {collection: tasks, system: x}}\n" +
+		"  - {constant: x, to: action}\n  - {from: at, to: at}\n  - {from: to, to: to}\n"
+	s := im.run("history", mapping, write(t, "a.jsonl", `{"task":"t","at":"x","to":"y"}`))
+	got := rejects(t, s)
+	require.Equal(t, new("at"), got[0].Column)
+	require.Contains(t, got[0].Reason, `at: `)
+	require.Contains(t, got[0].Reason, `; task: tasks have no object "t" of "x"`)
+	require.NotContains(t, got[0].Reason, "required")
+}
+
+func TestReasonsAreBounded(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	long := strings.Repeat("x", 1<<20)
+	for _, row := range []string{
+		`{"` + long + `":1,"` + long + `":2}`,
+		`{"id":"1","clicks":"` + long + `","impressions":1}`,
+		`{"id":["` + long + `"],"clicks":` + strings.Repeat("9", 1<<20) + `}`,
+		`{"id":"` + long + `"}`,
+	} {
+		got := rejects(t, im.run("creatives", lines, write(t, "a.jsonl", row)))
+		require.Less(t, len(got[0].Reason), 500)
+	}
+}
+
+func TestFirstLinesOfWarningsAreKept(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	s := im.run("creatives", lines, write(t, "a.jsonl", jsonRows(700, "")))
+	require.Equal(t, int64(700), s.Warnings[importing.WarnNoCreationDate])
+	require.Equal(t, []int64{1, 2, 3, 4, 5}, s.WarningLines[importing.WarnNoCreationDate])
+}
+
 func TestBadQuoteRejectsItsRow(t *testing.T) {
 	t.Parallel()
 	im := newImports(t)
@@ -147,6 +257,18 @@ func TestRecordAbove16MiBIsRejectedAlone(t *testing.T) {
 	s = im.run("creatives", lines, write(t, "a.jsonl", `{"id":"4"}`+"\n"+`{"id":"5","name":"`+long+`"}`+"\n"+`{"id":"6"}`))
 	require.Equal(t, int64(2), s.Inserted)
 	require.Contains(t, rejects(t, s)[0].Reason, "longer than 16777216 bytes")
+}
+
+// The bound does not depend on how lines end.
+func TestRecordOf16MiBGoesInWhateverEndsIt(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	open, shut := `{"id":"1","other":"`, `"}`
+	long := open + strings.Repeat("x", 16<<20-len(open)-len(shut)) + shut
+	for _, end := range []string{"", "\n", "\r\n"} {
+		s := im.run("creatives", lines, write(t, "a.jsonl", long+end))
+		require.Zero(t, s.Rejected, "%q", end)
+	}
 }
 
 func TestMappingNamesDelimiterAndSigns(t *testing.T) {
@@ -235,6 +357,11 @@ func TestKeysOfSeveralColumns(t *testing.T) {
 	s := im.run("creatives", two, write(t, "a.csv", sheetHeader+"a/b,c,,,,\na,b/c,,,,\na,b,,,,\n"))
 	require.Equal(t, int64(3), s.Inserted)
 	require.Equal(t, []any{"a%2Fb/c", "a/b", "a/b%2Fc"}, im.field("creatives", "source.id"))
+
+	// What people wrote stays readable, and as short as it is.
+	im = newImports(t)
+	im.run("creatives", two, write(t, "a.csv", sheetHeader+"a b,Київ?,,,,\na%2Fb,&,,,,\n"))
+	require.Equal(t, []any{"a b/Київ?", "a%252Fb/&"}, im.field("creatives", "source.id"))
 }
 
 func TestLaterLineOfAKeyWinsWithAWarning(t *testing.T) {

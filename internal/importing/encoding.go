@@ -11,12 +11,15 @@ import (
 const (
 	// headSize is how much of a file is looked at before the first row is read.
 	headSize = 64 << 10
-	// maxNULShare of the head may be NUL: text in UTF-16 or UTF-32 has a quarter and more, a stray NUL far less.
+	// minNULs and maxNULShare of the head tell UTF-16 and UTF-32, of which a quarter and more is NUL, from stray ones.
+	minNULs     = 16
 	maxNULShare = 0.1
 	// minBadRows and minBadShare tell a file in another encoding from stray bytes in a file of UTF-8: the former has
-	// rows with bad bytes all over.
-	minBadRows  = 2
-	minBadShare = 0.01
+	// rows with bad bytes all over. A short file has not so many rows: there it takes more than half of them.
+	minBadRows       = 10
+	minBadShare      = 0.1
+	minBadRowsShort  = 2
+	minBadShareShort = 0.5
 )
 
 // RefusedError says why a whole file is refused. Nothing has been written.
@@ -38,12 +41,13 @@ func checkHead(file io.ReaderAt) (bom int64, err error) {
 		return 0, err
 	}
 	head = head[:n]
+	nuls := bytes.Count(head, []byte{0})
 	switch {
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE, 0, 0}), bytes.HasPrefix(head, []byte{0, 0, 0xFE, 0xFF}):
 		return 0, refuse("it is in UTF-32; save it as UTF-8")
 	case bytes.HasPrefix(head, []byte{0xFF, 0xFE}), bytes.HasPrefix(head, []byte{0xFE, 0xFF}):
 		return 0, refuse("it is in UTF-16; save it as UTF-8")
-	case float64(bytes.Count(head, []byte{0})) > maxNULShare*float64(n):
+	case nuls >= minNULs && float64(nuls) > maxNULShare*float64(n):
 		return 0, refuse("it is full of NUL bytes, as text in UTF-16 or UTF-32 or no text at all; save it as UTF-8")
 	}
 	if bytes.HasPrefix(head, []byte("\xEF\xBB\xBF")) {
@@ -109,7 +113,10 @@ func countEncoding(row string) (bad, good int64) {
 }
 
 func (c *encodingCount) check() error {
-	if c.bad > c.good && c.badRows >= minBadRows && float64(c.badRows) >= minBadShare*float64(c.rows) {
+	share := float64(c.badRows) / float64(max(c.rows, 1))
+	many := c.badRows >= minBadRows && share >= minBadShare
+	most := c.badRows >= minBadRowsShort && share > minBadShareShort
+	if c.bad > c.good && (many || most) {
 		return refuse("it is not in UTF-8 (%d rows hold bytes that are none, as text in Latin-1 does); save it as UTF-8",
 			c.badRows)
 	}

@@ -27,8 +27,8 @@ const (
 	// two are in memory: the one that is written and the next one.
 	batchRows  = 500
 	batchBytes = 8 << 20
-	// writeTimeout is what a batch has to be written in. Ctrl-C does not cut it: the batch ends, then the run.
-	writeTimeout = time.Minute
+	// defaultWriteTimeout is what a batch has to be written in. Ctrl-C does not cut it: the batch ends, then the run.
+	defaultWriteTimeout = time.Minute
 )
 
 // ErrFileChanged says that the file was written to while it was read. What is in already stays.
@@ -57,15 +57,17 @@ type Options struct {
 	// EnsureIndexes makes sure that (source.system, source.id) is unique in the collection: it is called before the
 	// first write. Without that index two imports at once could double a row.
 	EnsureIndexes func(context.Context) error
-	Progress      func(Progress)
-	Now           func() time.Time
+	// WriteTimeout is what a batch has to be written in. Defaults to one minute.
+	WriteTimeout time.Duration
+	Progress     func(Progress)
+	Now          func() time.Time
 }
 
 // Run imports a file. The summary is that of what was done, also where an error ends the run: a *RefusedError before
 // the first write, the context's error between two batches. Rejected rows are no error.
 func Run(ctx context.Context, o Options) (Summary, error) {
 	r := &run{Options: o, keys: keyTable{}}
-	r.summary.Warnings = map[Warning]int64{}
+	r.summary.Warnings, r.summary.WarningLines = map[Warning]int64{}, map[Warning][]int64{}
 	started := o.Now()
 	err := r.all(ctx)
 	r.summary.Elapsed = o.Now().Sub(started)
@@ -76,7 +78,7 @@ type run struct {
 	Options
 	file     *os.File
 	info     os.FileInfo
-	text     *io.SectionReader // the file behind its byte order mark
+	bom      int64 // its length
 	rejects  *rejectsFile
 	keys     keyTable
 	encoding encodingCount
@@ -84,7 +86,7 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) (err error) {
-	if err := r.open(); err != nil {
+	if err := r.open(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.file.Close()) }()
@@ -112,7 +114,7 @@ func (r *run) all(ctx context.Context) (err error) {
 }
 
 // open refuses what cannot be read twice, and what is no UTF-8 text.
-func (r *run) open() error {
+func (r *run) open(ctx context.Context) error {
 	info, err := os.Stat(r.Path)
 	if err != nil {
 		return err
@@ -126,12 +128,30 @@ func (r *run) open() error {
 	if r.info, err = r.file.Stat(); err != nil {
 		return errors.Join(err, r.file.Close())
 	}
-	bom, err := checkHead(r.file)
-	if err != nil {
+	if r.bom, err = checkHead(interruptible{file: r.file, interrupted: ctx.Err}); err != nil {
 		return errors.Join(err, r.file.Close())
 	}
-	r.text = io.NewSectionReader(r.file, bom, r.info.Size()-bom)
 	return nil
+}
+
+// text is the file behind its byte order mark, as long as ctx is.
+func (r *run) text(ctx context.Context) *io.SectionReader {
+	return io.NewSectionReader(interruptible{file: r.file, interrupted: ctx.Err}, r.bom, r.info.Size()-r.bom)
+}
+
+// interruptible is a file that cannot be read any more once the run is interrupted. Ctrl-C is heard so inside a long
+// stretch without a record, too: blank lines, or a quote that is never closed.
+type interruptible struct {
+	file        io.ReaderAt
+	interrupted func() error
+}
+
+// ReadAt reads as io.ReaderAt says.
+func (f interruptible) ReadAt(p []byte, offset int64) (int, error) {
+	if err := f.interrupted(); err != nil {
+		return 0, err
+	}
+	return f.file.ReadAt(p, offset)
 }
 
 // unchanged makes sure that the file is still the one that the first pass has read.
@@ -155,18 +175,19 @@ type batch struct {
 // scan reads the file from its beginning and hands it on in batches of converted rows. Reading is one batch ahead of
 // what is done with the rows, so that the database and this process work at the same time.
 func (r *run) scan(ctx context.Context, phase Phase, each func(context.Context, []row) error) error {
-	src, err := r.Plan.open(r.text)
+	batches := make(chan batch)
+	group, ctx := errgroup.WithContext(ctx)
+	text := r.text(ctx)
+	src, err := r.Plan.open(text)
 	if err != nil {
 		return err
 	}
-	batches := make(chan batch)
-	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
 		defer close(batches)
 		return r.read(ctx, src, batches)
 	})
 	group.Go(func() error {
-		p := Progress{Phase: phase, Total: r.text.Size()}
+		p := Progress{Phase: phase, Total: text.Size()}
 		for b := range batches {
 			if err := r.handle(ctx, b.rows, each); err != nil {
 				return err

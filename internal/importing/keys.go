@@ -23,7 +23,7 @@ const (
 	decides    role = iota // the last good line of its key: it is applied
 	duplicate              // it says what the deciding line says
 	superseded             // it says something else
-	unknown                // its key was not there before: the file has changed
+	late                   // it was not good when the keys were learnt: it is not known what it should do to the others
 )
 
 func keyHash(id string) [16]byte {
@@ -49,8 +49,8 @@ func (t keyTable) put(id, digest string, line int64) {
 func (t keyTable) role(id, digest string, line int64) role {
 	entry, ok := t[keyHash(id)]
 	switch {
-	case !ok:
-		return unknown
+	case !ok, entry.line < line:
+		return late
 	case entry.line == line:
 		return decides
 	case entry.content == contentHash(digest):

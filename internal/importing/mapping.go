@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -64,6 +65,15 @@ func (e *MappingError) Error() string {
 	return "the mapping has mistakes:\n  " + strings.Join(e.Mistakes, "\n  ")
 }
 
+// ReadMapping reads a mapping of bounded size, whatever it is read from, and checks it as ParseMapping does.
+func ReadMapping(in io.Reader, target Target) (*Plan, error) {
+	text, err := io.ReadAll(io.LimitReader(in, maxMappingSize+1))
+	if err != nil {
+		return nil, err
+	}
+	return ParseMapping(text, target)
+}
+
 // ParseMapping reads a mapping and checks it against the target: unknown keys, fields and layouts are mistakes, and
 // so is a required field that no column fills. A *MappingError lists them all at once.
 func ParseMapping(text []byte, target Target) (*Plan, error) {
@@ -71,61 +81,26 @@ func ParseMapping(text []byte, target Target) (*Plan, error) {
 		return nil, &MappingError{Mistakes: []string{fmt.Sprintf("it is longer than %d bytes", maxMappingSize)}}
 	}
 	var m Mapping
-	var mistakes []string
+	var unread yamlMistakes
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
 	if err := dec.Decode(&m); errors.Is(err, io.EOF) {
 		return nil, &MappingError{Mistakes: []string{"it is empty"}}
 	} else if err != nil {
-		mistakes = yamlMistakes(err)
+		unread = newYAMLMistakes(err)
 	}
-	if mistakes == nil && !errors.Is(dec.Decode(new(yaml.Node)), io.EOF) {
-		mistakes = append(mistakes, "it holds more than one document")
+	if unread.messages == nil && !errors.Is(dec.Decode(new(yaml.Node)), io.EOF) {
+		unread.add("it holds more than one document")
 	}
-	if m.Columns == nil && mistakes != nil {
-		return nil, &MappingError{Mistakes: mistakes} // not even its outline could be read
+	nodes := newOutline(text)
+	outlined := nodes.root != nil && (m.Target != "" || m.Format != "" || m.Columns != nil)
+	if unread.messages != nil && !outlined {
+		return nil, &MappingError{Mistakes: unread.messages} // not even its outline could be read
 	}
-	c := checker{mapping: m, target: target, lines: columnLines(text)}
+	c := checker{mapping: m, target: target, nodes: nodes, unread: unread.lines}
 	plan := c.check()
-	if mistakes = append(mistakes, c.mistakes...); len(mistakes) > 0 {
+	if mistakes := slices.Concat(unread.messages, c.mistakes); len(mistakes) > 0 {
 		return nil, &MappingError{Mistakes: mistakes}
 	}
 	return plan, nil
-}
-
-// yamlMistakes takes Go's type names out of the decoder's messages: "line 3: field foo not found in type …".
-func yamlMistakes(err error) []string {
-	bad, ok := errors.AsType[*yaml.TypeError](err)
-	if !ok {
-		return []string{strings.TrimPrefix(err.Error(), "yaml: ")}
-	}
-	out := make([]string, 0, len(bad.Errors))
-	for _, e := range bad.Errors {
-		message, _, unknown := strings.Cut(e, " not found in type ")
-		if unknown {
-			message = strings.Replace(message, "field ", "there is no key ", 1)
-		}
-		out = append(out, message)
-	}
-	return out
-}
-
-// columnLines finds the line of each column in the file, for the mistakes that only the checker sees.
-func columnLines(text []byte) []int {
-	var root yaml.Node
-	if yaml.Unmarshal(text, &root) != nil || len(root.Content) == 0 {
-		return nil
-	}
-	top := root.Content[0].Content
-	for i := 0; i+1 < len(top); i += 2 {
-		if top[i].Value != "columns" {
-			continue
-		}
-		var lines []int
-		for _, column := range top[i+1].Content {
-			lines = append(lines, column.Line)
-		}
-		return lines
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package importing
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,8 +17,11 @@ import (
 type checker struct {
 	mapping  Mapping
 	target   Target
-	lines    []int // of the columns
+	nodes    outline
+	unread   []int // lines with values that could not be read: what they are part of is not judged further
 	plan     Plan
+	at       map[string]int  // the number of the column that fills a target
+	failed   map[string]bool // the targets whose column has a mistake
 	mistakes []string
 }
 
@@ -25,66 +29,94 @@ func (c *checker) mistake(format string, args ...any) {
 	c.mistakes = append(c.mistakes, fmt.Sprintf(format, args...))
 }
 
+// top says what is wrong with a key of the mapping. Where its value could not even be read, that is said already.
+func (c *checker) top(key, format string, args ...any) {
+	node := c.nodes.value(key)
+	if !holds(node, c.unread) {
+		c.mistake(lineOf(node)+format, args...)
+	}
+}
+
+// csv says what is wrong with one of the settings of CSV.
+func (c *checker) csv(key, format string, args ...any) {
+	c.mistake(lineOf(c.nodes.value("csv", key))+format, args...)
+}
+
 func (c *checker) check() *Plan {
 	m := c.mapping
 	c.plan = Plan{target: c.target, format: m.Format, system: m.System, delimiter: ','}
+	c.at, c.failed = map[string]int{}, map[string]bool{}
 	if m.Target != c.target.collection {
-		c.mistake("target is %q, but this is an import of %s", m.Target, c.target.collection)
+		c.top("target", "target is %q, but this is an import of %s", m.Target, c.target.collection)
 	}
 	if m.Format != FormatCSV && m.Format != FormatJSONL {
-		c.mistake("format is %q: it must be csv or jsonl", m.Format)
+		c.top("format", "format is %q: it must be csv or jsonl", m.Format)
 	}
 	if len(rules.Check(origin.Source{System: m.System, ID: "1"})) > 0 {
-		c.mistake("system is %q: it must be a text of 1 to 100 characters", m.System)
+		c.top("system", "system is %q: it must be a text of 1 to 100 characters", m.System)
 	}
 	numbers := c.checkCSV()
-	zone := c.checkZone("", m.Zone)
+	zone := c.checkZone(lineOf(c.nodes.value("zone")), m.Zone)
 	if len(m.Columns) == 0 {
-		c.mistake("columns is empty: no field is mapped")
+		c.top("columns", "columns is empty: no field is mapped")
 	}
-	for i, column := range m.Columns {
-		one := columnCheck{checker: c, Column: column, place: c.place(i), numbers: numbers, zone: zone}
-		one.check()
-	}
+	c.checkColumns(numbers, zone)
 	c.checkKey()
 	c.checkTogether()
-	if len(c.mistakes) == 0 { // half a plan breaks rules that the whole one keeps
-		c.checkRules()
-	}
+	c.checkRules()
 	c.plan.covers = c.covers()
 	return &c.plan
 }
 
+func (c *checker) checkColumns(numbers numberFormat, zone *time.Location) {
+	for i, column := range c.mapping.Columns {
+		if holds(c.nodes.column(i), c.unread) {
+			c.failed[column.To] = true
+			continue
+		}
+		one := columnCheck{checker: c, Column: column, index: i, place: c.place(i), numbers: numbers, zone: zone}
+		one.check()
+	}
+}
+
 // place says which column of the mapping a mistake is in.
 func (c *checker) place(i int) string {
-	if i < len(c.lines) {
-		return fmt.Sprintf("line %d: ", c.lines[i])
-	}
-	return fmt.Sprintf("column %d: ", i+1)
+	return cmp.Or(lineOf(c.nodes.column(i)), fmt.Sprintf("column %d: ", i+1))
 }
+
+// valuePlace says where an entry of a column's enum table is.
+func (c *checker) valuePlace(column int, from string) string {
+	_, values := entry(c.nodes.column(column), "values")
+	key, _ := entry(values, from)
+	return cmp.Or(lineOf(key), c.place(column))
+}
+
+// maps reports whether the mapping names a target, rightly or not.
+func (c *checker) maps(target string) bool { return c.failed[target] || c.plan.maps(target) }
 
 func (c *checker) checkCSV() numberFormat {
 	csv := c.mapping.CSV
 	if c.mapping.Format != FormatCSV {
 		if csv != (CSV{}) {
-			c.mistake("csv is set, but format is %q", c.mapping.Format)
+			c.top("csv", "csv is set, but format is %q", c.mapping.Format)
 		}
 		return numberFormat{decimal: "."}
 	}
 	if csv.Delimiter != "" {
 		c.plan.delimiter = csv.Delimiter[0]
 		if len(csv.Delimiter) != 1 || strings.ContainsAny(csv.Delimiter, "\"\r\n\x00") || csv.Delimiter[0] > '~' {
-			c.mistake("csv.delimiter is %q: it must be one ASCII character, no quote and no end of line", csv.Delimiter)
+			c.csv("delimiter", "csv.delimiter is %q: it must be one ASCII character, no quote and no end of line", csv.Delimiter)
 		}
 	}
 	if csv.Decimal == "" {
 		csv.Decimal = "."
 	}
 	if csv.Decimal != "." && csv.Decimal != "," {
-		c.mistake(`csv.decimal is %q: it must be "." or ","`, csv.Decimal)
+		c.csv("decimal", `csv.decimal is %q: it must be "." or ","`, csv.Decimal)
 	}
 	if t := csv.Thousands; len([]rune(t)) > 1 || t == csv.Decimal || strings.ContainsAny(t, "-0123456789") {
-		c.mistake("csv.thousands is %q: it must be one character, no digit, no minus and not the decimal sign", csv.Thousands)
+		c.csv("thousands", "csv.thousands is %q: it must be one character, no digit, no minus and not the decimal sign",
+			csv.Thousands)
 	}
 	return numberFormat{decimal: csv.Decimal, thousands: csv.Thousands}
 }
@@ -102,45 +134,56 @@ func (c *checker) checkZone(place, name string) *time.Location {
 
 func (c *checker) checkKey() {
 	if c.mapping.Key == nil {
-		c.mistake("key is missing: it lists the columns that identify a row, or is [] where the file has none")
+		c.top("key", "key is missing: it lists the columns that identify a row, or is [] where the file has none")
 	}
 	seen := map[string]bool{}
-	for _, name := range c.mapping.Key {
+	for i, name := range c.mapping.Key {
 		if name == "" || seen[name] {
-			c.mistake("key names the column %q twice, or without a name", name)
+			c.mistake("%skey names the column %q twice, or without a name", lineOf(item(c.nodes.value("key"), i)), name)
 			continue
 		}
 		seen[name] = true
 		c.plan.key = append(c.plan.key, c.plan.column(name))
 	}
 	if len(c.mapping.Key) == 0 && len(c.plan.steps) == 0 && len(c.mistakes) == 0 {
-		c.mistake("neither key nor columns name a source column: all rows would be one")
+		c.top("key", "neither key nor columns name a source column: all rows would be one")
 	}
 }
 
 func (c *checker) checkTogether() {
 	for _, group := range c.target.together {
-		mapped := slices.DeleteFunc(slices.Clone(group), func(f string) bool { return !c.plan.maps(f) })
+		mapped := slices.DeleteFunc(slices.Clone(group), func(f string) bool { return !c.maps(f) })
 		if len(mapped) > 0 && len(mapped) < len(group) {
-			c.mistake("%s are mapped together or not at all", strings.Join(group, " and "))
+			c.mistake("%s%s are mapped together or not at all", c.placeOf(mapped[0]), strings.Join(group, " and "))
 		}
 	}
 }
 
+// placeOf says where the column of a target is, "" where that is not known.
+func (c *checker) placeOf(target string) string {
+	if i, ok := c.at[target]; ok {
+		return c.place(i)
+	}
+	return ""
+}
+
 // checkRules tries the rules of the entity on what is known before the first row: required fields that no column
-// fills, constants, and the values of the enum tables.
+// fills, constants, and the values of the enum tables. Fields whose column has a mistake are left out, and so is what
+// does not come from a column.
 func (c *checker) checkRules() {
 	broken := c.broken(nil, nil)
 	for _, field := range slices.Sorted(maps.Keys(broken)) {
+		_, computed := c.target.derived[field]
 		switch {
-		case !c.plan.maps(field):
+		case c.failed[field] || strings.HasPrefix(field, "source."):
+		case !c.plan.maps(field) && !computed:
 			c.mistake("%s, and no column fills it", broken[field])
-		case c.plan.source(field) == "":
-			c.mistake("constant: %s", broken[field])
+		case c.plan.maps(field) && c.plan.source(field) == "":
+			c.mistake("%sconstant: %s", c.placeOf(field), broken[field])
 		}
 	}
 	for _, s := range c.plan.steps {
-		if s.reference == nil { // the values of references are ids in another collection
+		if s.reference == nil && !c.failed[s.target] { // the values of references are ids in another collection
 			c.checkValues(s)
 		}
 	}
@@ -154,11 +197,12 @@ func (c *checker) checkValues(s step) {
 		if to == "" {
 			continue // this value of the file means absent
 		}
+		place := c.valuePlace(c.at[s.target], from)
 		value, err := convertText(to, conv)
 		if err != nil {
-			c.mistake("%s, value %q: %v", s.target, from, err)
+			c.mistake("%s%s, value %q: %v", place, s.target, from, err)
 		} else if message := c.broken(s.field.set, value)[s.target]; message != "" {
-			c.mistake("%s, value %q: %s", s.target, from, message)
+			c.mistake("%s%s, value %q: %s", place, s.target, from, message)
 		}
 	}
 }

@@ -10,14 +10,18 @@ type columnCheck struct {
 	*checker
 	Column
 
+	index int // in the mapping
+
 	place   string // in the file, in front of each mistake
 	field   targetField
 	numbers numberFormat
 	zone    *time.Location // nil where the mapping names none
 }
 
+// mistake says what is wrong with the column, and that nothing is known of the field that it would have filled.
 func (c *columnCheck) mistake(format string, args ...any) {
 	c.checker.mistake(c.place+format, args...)
+	c.failed[c.To] = true
 }
 
 // check adds the column to the plan.
@@ -25,8 +29,11 @@ func (c *columnCheck) check() {
 	if !c.checkTarget() {
 		return
 	}
-	if own := c.checkZone(c.place, c.Zone); own != nil {
-		c.zone = own
+	c.at[c.To] = c.index
+	if c.Zone != "" {
+		if c.zone = c.checkZone(c.place, c.Zone); c.zone == nil {
+			c.failed[c.To], c.zone = true, time.UTC // in its place, so that the rest can be checked
+		}
 	}
 	conv := c.conversion()
 	c.checkReference()
@@ -39,6 +46,9 @@ func (c *columnCheck) check() {
 	if *c.Constant == "" || c.Values != nil || c.field.kind == KindReference {
 		c.mistake("a constant is a text that is not empty, without values, and no reference")
 		return
+	}
+	if c.failed[c.To] {
+		return // by an option that the conversion needs
 	}
 	value, err := convertText(*c.Constant, conv)
 	if err != nil {
@@ -59,7 +69,7 @@ func (c *columnCheck) checkTarget() bool {
 		c.mistake("%v", err)
 		return false
 	}
-	if c.plan.maps(c.To) {
+	if c.maps(c.To) {
 		c.mistake("%s is mapped twice", c.To)
 		return false
 	}
@@ -86,6 +96,11 @@ func (c *columnCheck) conversion() conversion {
 	}
 	if c.Values != nil && len(c.Values) == 0 {
 		c.mistake("values is empty: no row would fit")
+	}
+	if _, dead := c.Values[""]; dead {
+		c.checker.mistake(`%svalues has "" on the left: what is absent is left out and never looked up`,
+			c.valuePlace(c.index, ""))
+		c.failed[c.To] = true
 	}
 	return conversion{
 		kind: kind, values: c.Values, numbers: c.numbers, split: c.Split, dates: c.dates(kind),

@@ -80,10 +80,10 @@ columns:
   - {from: a, to: media.thumbnail_url, values: {}}
 `, creatives.ImportTarget())
 	require.Equal(t, []string{
-		`target is "tasks", but this is an import of creatives`,
-		`format is "xml": it must be csv or jsonl`,
-		`system is "": it must be a text of 1 to 100 characters`,
-		`zone: "EST" is no zone name of the zone database, UTC or fixed offset`,
+		`line 2: target is "tasks", but this is an import of creatives`,
+		`line 3: format is "xml": it must be csv or jsonl`,
+		`line 4: system is "": it must be a text of 1 to 100 characters`,
+		`line 5: zone: "EST" is no zone name of the zone database, UTC or fixed offset`,
 		`line 7: creatives have no field "nam"`,
 		`line 9: name is mapped twice`,
 		`line 10: status needs either from (a column) or constant`,
@@ -103,7 +103,8 @@ columns:
 		`line 24: a constant is a text that is not empty, without values, and no reference`,
 		`line 25: values is empty: no row would fit`,
 		`key is missing: it lists the columns that identify a row, or is [] where the file has none`,
-		`metrics.spend and metrics.currency are mapped together or not at all`,
+		`line 17: metrics.spend and metrics.currency are mapped together or not at all`,
+		`line 19: metrics.clicks and metrics.impressions are mapped together or not at all`,
 	}, got)
 }
 
@@ -122,8 +123,8 @@ func TestRulesOfTheEntityAreTriedOnTheMapping(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, mistakes(t, small, creatives.ImportTarget()))
 	require.Equal(t, []string{
-		"constant: status must be one of draft, active, paused, archived",
-		"format, value \"no\": format must be one of image, video, html, text",
+		"line 7: constant: status must be one of draft, active, paused, archived",
+		"line 8: format, value \"no\": format must be one of image, video, html, text",
 	}, mistakes(t, `
 target: creatives
 format: csv
@@ -142,6 +143,90 @@ columns:
 	}, mistakes(t, "target: history\nformat: jsonl\nsystem: x\nkey: []\ncolumns: [{from: to, to: to}]\n", history.ImportTarget()))
 }
 
+// Mistakes of every sort stand together, each once: what only follows from another one is left out.
+func TestMistakesOfEverySortAtOnceWithTheirLines(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		`line 6: a list is expected, not a text`,
+		`line 12: a mapping is expected, not a list`,
+		`line 14: there is no key form`,
+		`line 16: a text is expected, not a list`,
+		`line 3: format is "xml": it must be csv or jsonl`,
+		`line 9: constant: "x" is no time of the layout "date"`,
+		`line 18: values has "" on the left: what is absent is left out and never looked up`,
+		`mode is required, and no column fills it`,
+		`line 8: constant: status must be one of draft, active, paused, archived`,
+		`line 21: tags, value "a": tags[0] must be at most 100 characters`,
+	}, mistakes(t, `
+target: creatives
+format: xml
+system: test
+
+key: id
+columns:
+  - {constant: actve, to: status}
+  - {constant: x, to: launched_at, layout: date, zone: UTC}
+  - from: kind
+    to: format
+    values: [image]
+  - from: name
+    form: b
+    to: name
+  - {from: [a], to: attributes.x}
+  - from: when
+    values: {"": x}
+    to: attributes.y
+  - from: tag
+    values: {a: `+strings.Repeat("x", 101)+`}
+    to: tags
+`, creatives.ImportTarget()))
+	require.Equal(t, []string{
+		`line 5: key names the column "a" twice, or without a name`,
+	}, mistakes(t, "target: creatives\nformat: jsonl\nsystem: x\nkey: [a,\n  a]\n"+
+		"columns:\n  - {constant: active, to: status}\n  - {constant: image, to: format}\n  - {constant: live, to: mode}\n",
+		creatives.ImportTarget()))
+}
+
+func TestTypesOfGoAreNotShown(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"hello":                          "line 1: a mapping is expected, not a text",
+		"- a":                            "line 1: a mapping is expected, not a list",
+		"5":                              "line 1: a mapping is expected, not a number",
+		small + "csv: 5\n":               "line 10: a mapping is expected, not a number",
+		small + "zone: [a]\n":            "line 10: a text is expected, not a list",
+		small + "csv: {decimal: {a: b}}": "line 10: a text is expected, not a mapping",
+		small + "  - {from: a, to: created_at, as: [b]}":               "line 10: a text is expected, not a list",
+		small + "  - {from: a, to: name, values: \"multi\\nline: x\"}": "line 10: a mapping is expected, not a text",
+		small + "  - {from: a, to: name, reference: true}":             "line 10: a mapping is expected, not a truth value",
+		small + "  - a":    "line 10: a mapping is expected, not a text",
+		small + "key: [b]": `line 10: mapping key "key" already defined at line 5`,
+	} {
+		require.Equal(t, []string{want}, mistakes(t, text, creatives.ImportTarget()), text)
+	}
+}
+
+func TestLayoutWithAZoneAsMereTextIsAMistake(t *testing.T) {
+	t.Parallel()
+	got := mistakes(t, small+"  - {from: a, to: created_at, layout: '2006-01-02T15:04:05Z', zone: Europe/Kyiv}\n",
+		creatives.ImportTarget())
+	require.Equal(t, []string{`line 10: the layout "2006-01-02T15:04:05Z" has Z as mere text, so that it would not be read ` +
+		`as a zone: write Z07:00, -07:00 or MST`}, got)
+}
+
+func TestMappingIsReadToItsGreatestSizeOnly(t *testing.T) {
+	t.Parallel()
+	_, err := importing.ReadMapping(endless{}, creatives.ImportTarget())
+	require.ErrorContains(t, err, "it is longer than 1048576 bytes")
+	_, err = importing.ReadMapping(strings.NewReader(small), creatives.ImportTarget())
+	require.NoError(t, err)
+}
+
+// endless is a file without an end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
 func TestCSVSettings(t *testing.T) {
 	t.Parallel()
 	for setting, part := range map[string]string{
@@ -159,7 +244,7 @@ func TestCSVSettings(t *testing.T) {
 	}
 	require.Empty(t, mistakes(t, small+"csv: {delimiter: \"\\t\", decimal: ',', thousands: \"'\"}\n", creatives.ImportTarget()))
 	got := mistakes(t, strings.Replace(small, "csv", "jsonl", 1)+"csv: {delimiter: ;}\n", creatives.ImportTarget())
-	require.Equal(t, []string{`csv is set, but format is "jsonl"`}, got)
+	require.Equal(t, []string{`line 10: csv is set, but format is "jsonl"`}, got)
 }
 
 func FuzzMapping(f *testing.F) {

@@ -17,7 +17,10 @@ type numberFormat struct {
 	thousands string
 }
 
-var plainDecimal = regexp.MustCompile(`^-?\d+(\.\d+)?$`)
+var (
+	wholePart    = regexp.MustCompile(`^-?\d+$`)
+	fractionPart = regexp.MustCompile(`^\d+$`)
+)
 
 // plain turns a number as the file writes it into -digits.digits, the only form that is read: no +, exponent, hex,
 // underscore, space, Inf or NaN, and a thousands sign only between groups of three.
@@ -30,19 +33,19 @@ func (f numberFormat) plain(s string) (string, error) {
 		groups := strings.Split(strings.TrimPrefix(whole, "-"), f.thousands)
 		for i, group := range groups {
 			if len(group) > 3 || len(group) == 0 || (i > 0 && len(group) != 3) {
-				return "", fmt.Errorf("%s is no plain decimal number: its groups are not of three digits", quote(s))
+				return "", fmt.Errorf("%s is no plain decimal number: its groups are not of three digits", cell.Quote(s))
 			}
 		}
 		whole = strings.ReplaceAll(whole, f.thousands, "")
 	}
-	out := whole
+	// Each part is checked by itself: a point that is no sign of this file must not become one.
+	if !wholePart.MatchString(whole) || (hasFraction && !fractionPart.MatchString(fraction)) {
+		return "", fmt.Errorf("%s is no plain decimal number", cell.Quote(s))
+	}
 	if hasFraction {
-		out += "." + fraction
+		return whole + "." + fraction, nil
 	}
-	if !plainDecimal.MatchString(out) || (hasFraction && strings.ContainsAny(fraction, ".,")) {
-		return "", fmt.Errorf("%s is no plain decimal number", quote(s))
-	}
-	return out, nil
+	return whole, nil
 }
 
 // number reads a cell as a float64.
@@ -60,7 +63,7 @@ func (f numberFormat) number(c cell.Cell) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("%s is too large for a number", quote(c.Text))
+		return 0, fmt.Errorf("%s is too large for a number", cell.Quote(c.Text))
 	}
 	return v + 0, nil // -0 + 0 is 0
 }
@@ -71,7 +74,7 @@ func (f numberFormat) integer(c cell.Cell) (int64, error) {
 	case cell.Text:
 		text, err := f.plain(c.Text)
 		if err != nil || strings.Contains(text, ".") {
-			return 0, fmt.Errorf("%s is no plain whole number", quote(c.Text))
+			return 0, fmt.Errorf("%s is no plain whole number", cell.Quote(c.Text))
 		}
 		return parseInteger(text, c.Text)
 	case cell.Number:
@@ -88,10 +91,10 @@ func (f numberFormat) integer(c cell.Cell) (int64, error) {
 func parseInteger(text, original string) (int64, error) {
 	v, err := strconv.ParseInt(text, 10, 64)
 	if errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%s is outside the 64-bit integers", quote(original))
+		return 0, fmt.Errorf("%s is outside the 64-bit integers", cell.Quote(original))
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%s is no whole number", quote(original))
+		return 0, fmt.Errorf("%s is no whole number", cell.Quote(original))
 	}
 	return v, nil
 }
@@ -117,7 +120,7 @@ func shiftPoint(literal string) (string, error) {
 	if exponent != "" {
 		e, err := strconv.Atoi(exponent)
 		if err != nil || e > maxExponent || e < -maxExponent {
-			return "", fmt.Errorf("%s is outside the 64-bit integers", quote(literal))
+			return "", fmt.Errorf("%s is outside the 64-bit integers", cell.Quote(literal))
 		}
 		shift = e
 	}
@@ -127,7 +130,7 @@ func shiftPoint(literal string) (string, error) {
 	}
 	kept := strings.TrimRight(digits, "0")
 	if len(digits)-len(kept) < -shift {
-		return "", fmt.Errorf("%s is no whole number", quote(literal))
+		return "", fmt.Errorf("%s is no whole number", cell.Quote(literal))
 	}
 	return sign + digits[:len(digits)+shift], nil
 }

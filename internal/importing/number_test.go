@@ -55,6 +55,27 @@ func TestDecimalAndThousandsSigns(t *testing.T) {
 	require.InDelta(t, 12345.6, got, 0)
 }
 
+// A point is no decimal sign where the file has another one, whatever parts its thousands.
+func TestPointIsNoSignOfAFileWithCommas(t *testing.T) {
+	t.Parallel()
+	for _, thousands := range []string{"", " ", "'", "\u00A0"} {
+		format := numberFormat{decimal: ",", thousands: thousands}
+		for _, text := range []string{"1.234", "12.500", "1.234,5", "1.5", "-0.5", "1,2.3", "1.2,3", "1,-5"} {
+			_, err := format.number(textCell(text))
+			require.Error(t, err, "%q %q", thousands, text)
+			_, err = format.integer(textCell(text))
+			require.Error(t, err, "%q %q", thousands, text)
+		}
+		got, err := format.number(textCell("1234,5"))
+		require.NoError(t, err)
+		require.InDelta(t, 1234.5, got, 0)
+	}
+	for _, text := range []string{"1,5", "1,234", "1,234.5"} {
+		_, err := numberFormat{decimal: ".", thousands: "'"}.number(textCell(text))
+		require.Error(t, err, text)
+	}
+}
+
 func TestIntegersAreExact(t *testing.T) {
 	t.Parallel()
 	for literal, want := range map[string]int64{

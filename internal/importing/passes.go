@@ -1,6 +1,7 @@
 package importing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -56,7 +57,13 @@ type sorted struct {
 	rejected   []reject
 	duplicates int64
 	superseded int64
-	warnings   []Warning
+	warnings   []warned
+}
+
+// warned is a warning with the line that it is about.
+type warned struct {
+	kind Warning
+	line int64
 }
 
 // write is the second pass. The rejects of a batch are on disk before its good rows are in the database, and its
@@ -81,7 +88,9 @@ func (r *run) write(ctx context.Context, batch []row) error {
 	s.Duplicates += todo.duplicates
 	s.Superseded += todo.superseded
 	s.Rejected += int64(len(todo.rejected))
-	s.warn(todo.warnings...)
+	for _, w := range todo.warnings {
+		s.warn(w)
+	}
 	return nil
 }
 
@@ -96,14 +105,20 @@ func (r *run) sort(batch []row) (sorted, error) {
 		switch r.keys.role(row.source.ID, row.source.Digest, row.line) {
 		case decides:
 			out.items = append(out.items, r.Plan.item(row))
-			out.warnings = append(out.warnings, row.warnings...)
+			for _, kind := range row.warnings {
+				out.warnings = append(out.warnings, warned{kind, row.line})
+			}
 		case duplicate:
 			out.duplicates++
 		case superseded:
 			out.superseded++
-			out.warnings = append(out.warnings, WarnSuperseded)
-		case unknown:
-			return sorted{}, ErrFileChanged
+			out.warnings = append(out.warnings, warned{WarnSuperseded, row.line})
+		case late:
+			if len(row.pending) == 0 { // nothing but the file makes such a row good
+				return sorted{}, ErrFileChanged
+			}
+			r.Plan.tooLate(row)
+			out.rejected = append(out.rejected, row.reject())
 		}
 	}
 	return out, nil
@@ -124,7 +139,7 @@ func (r *run) apply(ctx context.Context, items []changes.Item) ([]changes.Outcom
 	if len(items) == 0 {
 		return nil, nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(r.WriteTimeout, defaultWriteTimeout))
 	defer cancel()
 	outcomes, err := r.Store.Apply(ctx, r.Plan.target.collection, items)
 	if err != nil {

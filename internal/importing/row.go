@@ -3,6 +3,7 @@ package importing
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,6 +22,7 @@ type row struct {
 	pending  []pending
 	warnings []Warning
 	faults   []fault
+	failed   []string // the targets that have no value because of a fault, and sourceID
 	entity   any
 }
 
@@ -29,6 +31,12 @@ type pending struct {
 	step int
 	id   string
 }
+
+// sourceID is the path of a row's key in its entity.
+const sourceID = "source.id"
+
+// maxReason bounds a reject's reason, in bytes: it has one part for each fault.
+const maxReason = 4 << 10
 
 // fault is one thing that is wrong with a row.
 type fault struct {
@@ -56,7 +64,9 @@ func (r *row) reject() reject {
 			reasons[i] = f.column + ": " + f.reason
 		}
 	}
-	out.Reason = strings.Join(reasons, "; ")
+	if out.Reason = strings.Join(reasons, "; "); len(out.Reason) > maxReason {
+		out.Reason = strings.ToValidUTF8(out.Reason[:maxReason], "") + "…"
+	}
 	return out
 }
 
@@ -90,6 +100,7 @@ func (p *Plan) convertStep(r *row, i int) {
 	value, warning, err := s.conversion.apply(r.cells[s.column])
 	if err != nil {
 		r.fault(p.columns[s.column], "%v", err)
+		r.failed = append(r.failed, s.target)
 		return
 	}
 	if warning != "" {
@@ -114,6 +125,7 @@ func (p *Plan) sourceOf(r *row) origin.Source {
 		text, err := keyText(r.cells[column])
 		if err != nil {
 			r.fault(p.columns[column], "the key %v", err)
+			r.failed = append(r.failed, sourceID)
 		}
 		parts[i] = text
 	}
@@ -139,17 +151,28 @@ func (p *Plan) resolve(r *row, known map[int]map[string]bson.ObjectID) {
 		s := &p.steps[ref.step]
 		id, ok := known[ref.step][ref.id]
 		if !ok {
-			r.fault(p.columns[s.column], "%s have no object %s of %q", s.reference.Collection, quote(ref.id),
+			r.fault(p.columns[s.column], "%s have no object %s of %q", s.reference.Collection, cell.Quote(ref.id),
 				s.reference.System)
+			r.failed = append(r.failed, s.target)
 			continue
 		}
 		r.values = append(r.values, assignment{target: s.target, field: &s.field, value: id})
 	}
 }
 
-// complete makes the entity of a row whose values are all known, and checks it against the rules of its type.
+// tooLate rejects a row whose references are known now, and were not when the file was checked.
+func (p *Plan) tooLate(r *row) {
+	for _, ref := range r.pending {
+		s := &p.steps[ref.step]
+		r.fault(p.columns[s.column], "%s had no object %s of %q when the file was checked: import again",
+			s.reference.Collection, cell.Quote(ref.id), s.reference.System)
+	}
+}
+
+// complete makes the entity of a row whose values are all known, and checks it against the rules of its type. A row
+// with faults is checked, too, so that all are reported at once.
 func (p *Plan) complete(r *row) {
-	if !r.good() {
+	if r.bad != "" {
 		return
 	}
 	r.source.Digest = contentDigest(r.values)
@@ -158,20 +181,46 @@ func (p *Plan) complete(r *row) {
 		v.field.set(r.entity, v.value)
 	}
 	p.target.finish(r.entity, r.source)
-	for _, v := range rules.Check(r.entity) {
-		r.fault(p.columnOf(v.Field), "%s", v.Message)
-	}
+	p.checkRules(r)
 	if r.good() {
 		r.warnings = append(r.warnings, p.target.warnings(r.entity)...)
 	}
 }
 
-// columnOf finds the source column that a broken rule is about. Of source.id it is the key, where that is one column.
-func (p *Plan) columnOf(field string) string {
-	if strings.HasPrefix(field, "source.") && len(p.key) == 1 {
+// checkRules adds the rules that the row's entity breaks. It leaves out what only follows from another fault: a value
+// that could not be read is not missing besides, and a computed one is as wrong as what it is computed from.
+func (p *Plan) checkRules(r *row) {
+	broken := rules.Check(r.entity)
+	wrong := slices.Clone(r.failed)
+	for _, v := range broken {
+		wrong = append(wrong, targetOf(v.Field))
+	}
+	for _, v := range broken {
+		target := targetOf(v.Field)
+		if slices.Contains(r.failed, target) {
+			continue
+		}
+		if from := p.target.derived[target]; from != nil && !r.has(target) {
+			if slices.ContainsFunc(from, func(f string) bool { return slices.Contains(wrong, f) }) {
+				continue
+			}
+			target = from[0]
+		}
+		r.fault(p.columnOf(target), "%s", v.Message)
+	}
+}
+
+// has reports whether the row itself gives a target a value.
+func (r *row) has(target string) bool {
+	return slices.ContainsFunc(r.values, func(v assignment) bool { return v.target == target })
+}
+
+// columnOf finds the source column that a target is filled from. Of source.id it is the key, where that is one column.
+func (p *Plan) columnOf(target string) string {
+	if target == sourceID && len(p.key) == 1 {
 		return p.columns[p.key[0]]
 	}
-	return p.source(targetOf(field))
+	return p.source(target)
 }
 
 // targetOf turns the path of a broken rule into a target: "attributes[medium]" is attributes.medium, "tags[3]" tags.

@@ -24,6 +24,9 @@ import (
 	"catalogue/tasks"
 )
 
+// patience is what a test gives a batch to be written in: many others may run on the machine.
+const patience = 5 * time.Minute
+
 func TestMain(m *testing.M) { os.Exit(mongotest.Main(m)) }
 
 // targets are those of the command.
@@ -63,8 +66,9 @@ func (im imports) options(target, mapping, path string) importing.Options {
 			unique := []indexes.Index{indexes.UniqueSource(target)}
 			return indexes.Apply(ctx, im.db, unique, func(indexes.Standing) {})
 		},
-		Progress: func(importing.Progress) {},
-		Now:      time.Now,
+		WriteTimeout: patience,
+		Progress:     func(importing.Progress) {},
+		Now:          time.Now,
 	}
 }
 

@@ -170,7 +170,7 @@ const maxColumnsShown = 50
 func quoteAll(names []string) string {
 	shown := make([]string, 0, min(len(names), maxColumnsShown))
 	for _, name := range names[:min(len(names), maxColumnsShown)] {
-		shown = append(shown, quote(name))
+		shown = append(shown, cell.Quote(name))
 	}
 	if more := len(names) - len(shown); more > 0 {
 		shown = append(shown, "and "+strconv.Itoa(more)+" more")

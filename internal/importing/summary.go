@@ -17,10 +17,15 @@ type Summary struct {
 	Rejected   int64
 
 	Warnings map[Warning]int64 // of the rows that are in the database now
-	Rejects  string            // path of the rejects file; "" where nothing was rejected
-	Unseen   []string          // mapped columns of a JSONL file that no row had
-	Elapsed  time.Duration
+	// WarningLines are the first lines with a warning, by kind: as many as lead to the cause.
+	WarningLines map[Warning][]int64
+	Rejects      string   // path of the rejects file; "" where nothing was rejected
+	Unseen       []string // mapped columns of a JSONL file that no row had
+	Elapsed      time.Duration
 }
+
+// maxWarningLines bounds how many lines of a kind of warnings are kept.
+const maxWarningLines = 5
 
 // Changed reports whether the run has written anything.
 func (s Summary) Changed() bool { return s.Inserted+s.Updated > 0 }
@@ -44,9 +49,10 @@ func (s *Summary) count(o changes.Outcome) {
 	}
 }
 
-func (s *Summary) warn(kinds ...Warning) {
-	for _, kind := range kinds {
-		s.Warnings[kind]++
+func (s *Summary) warn(w warned) {
+	s.Warnings[w.kind]++
+	if lines := s.WarningLines[w.kind]; len(lines) < maxWarningLines {
+		s.WarningLines[w.kind] = append(lines, w.line)
 	}
 }
 

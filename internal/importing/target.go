@@ -38,7 +38,8 @@ type Definition[T any] struct {
 	Attributes func(*T) *map[string]string
 	// Together names groups of fields of which a mapping has all or none, since they mean nothing apart.
 	Together [][]string
-	// Derived names fields that Finish computes, each with the mapped fields that it follows from.
+	// Derived names fields that Finish computes where a row does not give them, each with what they follow from: mapped
+	// fields, or source.id.
 	Derived map[string][]string
 	// Finish completes an entity whose mapped fields are set.
 	Finish func(*T, origin.Source)

@@ -1,6 +1,11 @@
 // Package cell holds one value of a row as its file gave it, before any conversion.
 package cell
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Kind says what a cell holds.
 type Kind int
 
@@ -27,4 +32,15 @@ func FromText(s string) Cell {
 		return Cell{}
 	}
 	return Cell{Kind: Text, Text: s}
+}
+
+// maxQuoted bounds what a reason shows of a value, in bytes.
+const maxQuoted = 80
+
+// Quote shows a text from a file in a reason, however long and odd it is.
+func Quote(s string) string {
+	if len(s) > maxQuoted {
+		return strconv.Quote(strings.ToValidUTF8(s[:maxQuoted], "")) + "…"
+	}
+	return strconv.Quote(s)
 }

@@ -3,8 +3,12 @@
 // row, and a quote that is never closed takes the rest of the file with it.
 //
 // A quote may only open at the first byte of a field and close before a delimiter or the end of a line. LF and CRLF
-// are one, also inside quotes; empty lines are skipped. Each byte is looked at about twice at most, however the
-// quotes lie: a run of quotes that opens a field ends any field that was left open before it.
+// are one, also inside quotes; empty lines are skipped.
+//
+// A record whose quotes span lines and turn out to be wrong is taken for one whose first quote over a line's end was
+// never closed, and the lines behind that one are read again. Each byte is looked at about twice at most all the same:
+// a record crosses the end of a line only from a line with an odd number of quotes, and ends in the next such line at
+// the latest, so that what two of these records have read does not overlap.
 package csvfile
 
 import (
@@ -41,7 +45,8 @@ type Reader struct {
 	raw       []byte // reused from record to record
 }
 
-// NewReader reads src, whose fields are parted by delimiter. A record of more than limit bytes is rejected.
+// NewReader reads src, whose fields are parted by delimiter. A record of more than limit bytes,
+// the end of its last line not counted and CRLF counted as LF, is rejected.
 func NewReader(src io.ReaderAt, delimiter byte, limit int) *Reader {
 	return &Reader{src: newWindow(src, bufferSize), delimiter: delimiter, limit: limit, line: 1}
 }

@@ -24,17 +24,24 @@ type scan struct {
 	reader *Reader
 	state  state
 	record Record
-	raw    []byte // at most the limit
-	size   int64
-	field  int // number of the current field, from 1
+	raw    []byte // as much of the record as the limit allows
+	size   int64  // of the record so far; CRLF counts as LF does
+	last   byte   // read
+	field  int    // number of the current field, from 1
 	opened opening
+	first  *crossing // nil as long as no line has ended in quotes
 }
 
-// opening is where the last quote was opened, and where reading goes on if it turns out never to be closed.
+// opening is where the last quote was opened.
 type opening struct {
-	line     int64
-	field    int
-	crossed  bool // a line has ended inside the quotes: the fields below are set
+	line  int64
+	field int
+}
+
+// crossing is the first opening of the record in whose quotes a line has ended, and where reading goes on if they turn
+// out never to be closed.
+type crossing struct {
+	opening
 	resume   int64
 	nextLine int64
 	kept     int // length of raw at the end of the opening line
@@ -51,14 +58,22 @@ func (s *scan) run() error {
 		if err != nil {
 			return err
 		}
-		s.size++
-		if len(s.raw) < s.reader.limit {
-			s.raw = append(s.raw, b)
-		}
+		s.keep(b)
 		if s.step(b) {
 			return nil
 		}
 	}
+}
+
+// keep counts a byte of the record, and keeps it within the limit.
+func (s *scan) keep(b byte) {
+	if s.size <= int64(s.reader.limit) {
+		s.raw = append(s.raw, b)
+	}
+	if b != '\n' || s.last != '\r' {
+		s.size++
+	}
+	s.last = b
 }
 
 // end is called behind the file's last byte.
@@ -79,7 +94,7 @@ func (s *scan) step(b byte) bool {
 	}
 	switch s.state {
 	case atStart, inField:
-		s.plain(b)
+		return s.plain(b)
 	case inQuotes:
 		if b == '"' {
 			s.state = afterQuote
@@ -87,14 +102,14 @@ func (s *scan) step(b byte) bool {
 	case afterQuote:
 		return s.behindQuote(b)
 	case afterCR:
-		return s.badClose()
+		return s.textBehindQuote()
 	case skipping:
 	}
 	return false
 }
 
-// plain takes a byte outside quotes.
-func (s *scan) plain(b byte) {
+// plain takes a byte outside quotes and reports whether the record ends with it.
+func (s *scan) plain(b byte) bool {
 	switch {
 	case b == s.reader.delimiter:
 		s.state = atStart
@@ -105,8 +120,9 @@ func (s *scan) plain(b byte) {
 		s.state = inQuotes
 		s.opened = opening{line: s.reader.line, field: s.field}
 	default:
-		s.fail("a quote stands inside field %d, which does not begin with one (line %d)", s.field, s.reader.line)
+		return s.wrong("a quote stands inside field %d, which does not begin with one (line %d)", s.field)
 	}
+	return false
 }
 
 // behindQuote takes the byte that follows a quote inside quotes.
@@ -120,19 +136,24 @@ func (s *scan) behindQuote(b byte) bool {
 	case '\r':
 		s.state = afterCR
 	default:
-		return s.badClose()
+		return s.textBehindQuote()
 	}
 	return false
 }
 
-// badClose handles text behind a closing quote. Where the quotes span lines, the quote that seems to close them most
-// likely opens a field of a later row: the opening one is taken as never closed, so that the later row is not lost.
-func (s *scan) badClose() bool {
-	if s.opened.crossed {
+func (s *scan) textBehindQuote() bool {
+	return s.wrong("text follows the closing quote of field %d (line %d)", s.opened.field)
+}
+
+// wrong handles a quote that cannot stand where it is, and reports whether the record ends with it. Where quotes of the
+// record span lines, the one that seems to close the first of them most likely opens a field of a later row: the first
+// is taken as never closed, so that the later rows are not lost.
+func (s *scan) wrong(format string, field int) bool {
+	if s.first != nil {
 		s.unclosed()
 		return true
 	}
-	s.fail("text follows the closing quote of field %d (line %d)", s.opened.field, s.reader.line)
+	s.fail(format, field, s.reader.line)
 	return false
 }
 
@@ -142,23 +163,28 @@ func (s *scan) newline() bool {
 	if s.state != inQuotes {
 		return true
 	}
-	if !s.opened.crossed {
-		s.opened.crossed = true
-		s.opened.resume, s.opened.nextLine = s.reader.src.offset(), s.reader.line
-		s.opened.kept = len(s.raw)
+	if s.first == nil {
+		s.first = &crossing{
+			opening: s.opened, resume: s.reader.src.offset(), nextLine: s.reader.line, kept: len(s.raw),
+		}
 	}
 	return false
 }
 
-// unclosed rejects the record up to the line in which its last quote opened, and goes back to the next line.
+// unclosed rejects the record up to the end of the line with the quote that is never closed, and goes back to the next
+// line. That quote is the last one that was opened where no line has ended in quotes.
 func (s *scan) unclosed() {
-	s.fail("the quote that opens field %d in line %d is never closed", s.opened.field, s.opened.line)
-	if s.opened.crossed {
-		s.reader.src.seek(s.opened.resume)
-		s.reader.line = s.opened.nextLine
-		s.raw = s.raw[:s.opened.kept]
+	if s.first == nil {
+		s.fail(unclosedFormat, s.opened.field, s.opened.line)
+		return
 	}
+	s.fail(unclosedFormat, s.first.field, s.first.line)
+	s.reader.src.seek(s.first.resume)
+	s.reader.line = s.first.nextLine
+	s.raw = s.raw[:s.first.kept]
 }
+
+const unclosedFormat = "the quote that opens field %d in line %d is never closed"
 
 // fail keeps the first reason and skips the rest of the line.
 func (s *scan) fail(format string, args ...any) {
@@ -171,11 +197,15 @@ func (s *scan) fail(format string, args ...any) {
 // finish makes the record of what was read.
 func (s *scan) finish() Record {
 	rec := s.record
-	if rec.Bad == "" && s.size > int64(s.reader.limit) {
-		rec.Bad = fmt.Sprintf("the row is longer than %d bytes", s.reader.limit)
+	size := s.size
+	if s.last == '\n' || s.last == '\r' {
+		size-- // the end of the last line, of one byte or two
 	}
-	if s.size > int64(s.reader.limit) {
-		s.raw = s.raw[:min(len(s.raw), excerptSize)]
+	if size > int64(s.reader.limit) {
+		s.raw = s.raw[:min(len(s.raw), s.reader.limit, excerptSize)]
+		if rec.Bad == "" {
+			rec.Bad = fmt.Sprintf("the row is longer than %d bytes", s.reader.limit)
+		}
 	}
 	rec.Raw = strings.TrimSuffix(strings.TrimSuffix(string(s.raw), "\n"), "\r")
 	return rec

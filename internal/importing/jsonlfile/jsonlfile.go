@@ -5,6 +5,7 @@ package jsonlfile
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ type Reader struct {
 	offset int64
 }
 
-// NewReader reads src. A line of more than limit bytes is rejected.
+// NewReader reads src. A line of more than limit bytes, its end not counted, is rejected.
 func NewReader(src io.Reader, limit int) *Reader {
 	return &Reader{src: bufio.NewReaderSize(src, bufferSize), limit: limit}
 }
@@ -54,7 +55,7 @@ func (r *Reader) Read() (Record, error) {
 		if err != nil {
 			return Record{}, err
 		}
-		rec := Record{Line: r.line, Raw: strings.TrimSuffix(strings.TrimSuffix(raw, "\n"), "\r")}
+		rec := Record{Line: r.line, Raw: raw}
 		if tooLong {
 			rec.Bad = fmt.Sprintf("the row is longer than %d bytes", r.limit)
 			return rec, nil
@@ -71,14 +72,17 @@ func (r *Reader) Read() (Record, error) {
 	}
 }
 
-// readLine returns the next line with its end, or its beginning where it is too long.
+// maxLineEnd is the length of CRLF, the longest end of a line.
+const maxLineEnd = 2
+
+// readLine returns the next line without its end, or its beginning where it is too long.
 func (r *Reader) readLine() (raw string, tooLong bool, err error) {
 	var line []byte
 	size := 0
 	for {
 		part, err := r.src.ReadSlice('\n')
 		size += len(part)
-		line = append(line, part[:min(len(part), r.limit+1-min(len(line), r.limit+1))]...)
+		line = append(line, part[:min(len(part), r.limit+maxLineEnd-len(line))]...)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
@@ -89,8 +93,9 @@ func (r *Reader) readLine() (raw string, tooLong bool, err error) {
 	}
 	r.offset += int64(size)
 	r.line++
-	if size > r.limit {
-		return string(line[:min(len(line), excerptSize)]), true, nil
+	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+	if size > r.limit+maxLineEnd || len(line) > r.limit {
+		return string(line[:min(len(line), r.limit, excerptSize)]), true, nil
 	}
 	return string(line), false, nil
 }

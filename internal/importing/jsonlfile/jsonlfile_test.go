@@ -103,6 +103,16 @@ func TestLineAboveTheLimitIsRejectedAlone(t *testing.T) {
 	require.Equal(t, int64(3), got[2].Line)
 }
 
+func TestLimitDoesNotCountTheEndOfTheLine(t *testing.T) {
+	t.Parallel()
+	const limit = 20
+	fits := "{" + strings.Repeat(" ", limit-2) + "}"
+	for _, end := range []string{"", "\n", "\r\n"} {
+		require.Empty(t, readAll(t, fits+end, limit)[0].Bad, "%q", end)
+		require.Equal(t, "the row is longer than 20 bytes", readAll(t, " "+fits+end, limit)[0].Bad, "%q", end)
+	}
+}
+
 func TestErrorOfTheFile(t *testing.T) {
 	t.Parallel()
 	_, err := jsonlfile.NewReader(iotest.ErrReader(io.ErrClosedPipe), 100).Read()

@@ -39,7 +39,7 @@ func (w *walker) object(depth int) (map[string]cell.Cell, error) {
 			return nil, err
 		}
 		if _, twice := out[name]; twice {
-			return nil, fmt.Errorf("the name %q stands twice in one object", name)
+			return nil, fmt.Errorf("the name %s stands twice in one object", cell.Quote(name))
 		}
 		w.peek()
 		w.pos++ // the colon

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -78,6 +79,26 @@ func (p *Progress) line(step importing.Progress) {
 	}
 }
 
+// where shows the first lines of a kind of warnings, of which there are total.
+func where(lines []int64, total int64) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	shown := make([]string, len(lines))
+	for i, line := range lines {
+		shown[i] = strconv.FormatInt(line, 10)
+	}
+	out := ": line "
+	if total > 1 {
+		out = ": lines "
+	}
+	out += strings.Join(shown, ", ")
+	if total > int64(len(lines)) {
+		out += " …"
+	}
+	return out
+}
+
 // Summary prints what became of the rows.
 func Summary(out io.Writer, s importing.Summary) error {
 	var text strings.Builder
@@ -97,7 +118,7 @@ func Summary(out io.Writer, s importing.Summary) error {
 		_, _ = fmt.Fprintf(table, "%s\t%d\n", line.name, line.value)
 	}
 	for _, kind := range slices.Sorted(maps.Keys(s.Warnings)) {
-		_, _ = fmt.Fprintf(table, "warning\t%d\t%s\n", s.Warnings[kind], kind)
+		_, _ = fmt.Fprintf(table, "warning\t%d\t%s%s\n", s.Warnings[kind], kind, where(s.WarningLines[kind], s.Warnings[kind]))
 	}
 	for _, column := range s.Unseen {
 		_, _ = fmt.Fprintf(table, "warning\t\t%s: %q\n", importing.WarnColumnNeverPresent, column)

@@ -63,8 +63,11 @@ func TestSummary(t *testing.T) {
 	require.NoError(t, report.Summary(&out, importing.Summary{
 		Read: 20, Inserted: 4, Updated: 3, Unchanged: 5, Duplicates: 2, Superseded: 1, Rejected: 5,
 		Warnings: map[importing.Warning]int64{importing.WarnNoCreationDate: 2, importing.WarnEndBeforeStart: 12},
-		Unseen:   []string{"nmae"},
-		Rejects:  "a.csv.rejects.jsonl", Elapsed: 2 * time.Second,
+		WarningLines: map[importing.Warning][]int64{
+			importing.WarnNoCreationDate: {7, 12}, importing.WarnEndBeforeStart: {1, 2, 3, 4, 50},
+		},
+		Unseen:  []string{"nmae"},
+		Rejects: "a.csv.rejects.jsonl", Elapsed: 2 * time.Second,
 	}))
 	require.Equal(t, `read        20
 inserted    4
@@ -73,8 +76,8 @@ unchanged   5
 duplicates  2
 superseded  1
 rejected    5
-warning     12  end before the start
-warning     2   no creation date
+warning     12  end before the start: lines 1, 2, 3, 4, 50 …
+warning     2   no creation date: lines 7, 12
 warning         mapped column in no row: "nmae"
 rate        10  rows a second, 2.0 s
 The rejected rows are in a.csv.rejects.jsonl.
