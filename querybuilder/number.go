@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"catalogue/internal/jsonnumber"
 )
 
 // isNumber reports whether s is a number in JSON's grammar, the only form that is read, quoted or not: no +, hex,
@@ -57,7 +59,7 @@ func parseNumber(s string) (any, error) {
 	if !isNumber(s) {
 		return nil, errNoNumber
 	}
-	if whole, ok := wholeDigits(s); ok {
+	if whole, ok := jsonnumber.Whole(s); ok {
 		if v, err := strconv.ParseInt(whole, 10, 64); err == nil {
 			return v, nil
 		}
@@ -73,40 +75,6 @@ func parseNumber(s string) (any, error) {
 		return int64(f), nil
 	}
 	return f, nil
-}
-
-// maxExponent is beyond every exponent that an int64 can have with as many digits as a text may have.
-const maxExponent = 400
-
-// wholeDigits writes a number in JSON's grammar without fraction and exponent, by moving digits: a float64 would lose
-// some. It reports false where the number is not whole, or far too large.
-func wholeDigits(literal string) (string, bool) {
-	mantissa, exponent := literal, "0"
-	if i := strings.IndexAny(literal, "eE"); i >= 0 {
-		mantissa, exponent = literal[:i], literal[i+1:]
-	}
-	sign := ""
-	if strings.HasPrefix(mantissa, "-") {
-		sign, mantissa = "-", mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	fraction = strings.TrimRight(fraction, "0")
-	all := strings.TrimLeft(whole+fraction, "0")
-	if all == "" {
-		return "0", true
-	}
-	shift, err := strconv.Atoi(exponent)
-	if err != nil || shift > maxExponent || shift < -maxExponent {
-		return "", false
-	}
-	shift -= len(fraction)
-	if shift >= 0 {
-		return sign + all + strings.Repeat("0", shift), true
-	}
-	if len(all)-len(strings.TrimRight(all, "0")) < -shift {
-		return "", false
-	}
-	return sign + all[:len(all)+shift], true
 }
 
 // compareNumbers orders two results of parseNumber. Those that are no int64 have a fraction, so lie where float64 has

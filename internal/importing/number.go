@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"catalogue/internal/importing/cell"
+	"catalogue/internal/jsonnumber"
 )
 
 // numberFormat is how a file writes numbers: its decimal sign and its thousands sign, "" where it has none.
@@ -78,9 +79,9 @@ func (f numberFormat) integer(c cell.Cell) (int64, error) {
 		}
 		return parseInteger(text, c.Text)
 	case cell.Number:
-		text, err := shiftPoint(c.Text)
-		if err != nil {
-			return 0, err
+		text, whole := jsonnumber.Whole(c.Text)
+		if !whole {
+			return 0, fmt.Errorf("%s is no whole number of 64 bits", cell.Quote(c.Text))
 		}
 		return parseInteger(text, c.Text)
 	default:
@@ -97,40 +98,4 @@ func parseInteger(text, original string) (int64, error) {
 		return 0, fmt.Errorf("%s is no whole number", cell.Quote(original))
 	}
 	return v, nil
-}
-
-// maxExponent is beyond every exponent that an int64 can have with a mantissa as long as a record allows in earnest.
-const maxExponent = 400
-
-// shiftPoint writes a JSON number without exponent and fraction, by moving digits only: a float64 would lose them
-// above 2^53.
-func shiftPoint(literal string) (string, error) {
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(literal), "e")
-	sign := ""
-	if strings.HasPrefix(mantissa, "-") {
-		sign, mantissa = "-", mantissa[1:]
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	fraction = strings.TrimRight(fraction, "0")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return "0", nil
-	}
-	shift := 0
-	if exponent != "" {
-		e, err := strconv.Atoi(exponent)
-		if err != nil || e > maxExponent || e < -maxExponent {
-			return "", fmt.Errorf("%s is outside the 64-bit integers", cell.Quote(literal))
-		}
-		shift = e
-	}
-	shift -= len(fraction)
-	if shift >= 0 {
-		return sign + digits + strings.Repeat("0", shift), nil
-	}
-	kept := strings.TrimRight(digits, "0")
-	if len(digits)-len(kept) < -shift {
-		return "", fmt.Errorf("%s is no whole number", cell.Quote(literal))
-	}
-	return sign + digits[:len(digits)+shift], nil
 }

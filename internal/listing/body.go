@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"catalogue/internal/jsonnumber"
 	"catalogue/internal/problem"
 )
 
@@ -79,7 +78,9 @@ func (v vocabulary) member(name string, raw json.RawMessage, seen map[string]boo
 	case paramFilter:
 		text, ok = string(raw), true
 	case paramLimit:
-		text, ok = wholeNumber(string(raw))
+		if raw[0] == '-' || raw[0] >= '0' && raw[0] <= '9' {
+			text, ok = jsonnumber.Whole(string(raw)) // 5, 5.0 and 5e0 are one
+		}
 		expected = "a whole number"
 	default:
 		ok = json.Unmarshal(raw, &text) == nil
@@ -92,16 +93,4 @@ func (v vocabulary) member(name string, raw json.RawMessage, seen map[string]boo
 	}
 	q.texts[name] = text
 	return nil
-}
-
-// wholeNumber writes a JSON number as plain digits: 5, 5.0 and 5e0 are one whole number.
-func wholeNumber(literal string) (string, bool) {
-	if strings.HasPrefix(literal, `"`) {
-		return "", false
-	}
-	f, err := strconv.ParseFloat(literal, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-		return "", false
-	}
-	return strconv.FormatInt(int64(f), 10), true
 }
