@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -15,8 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"catalogue/creatives"
 	"catalogue/internal/mongotest"
 	"catalogue/internal/seeding"
+	"catalogue/pagination"
 )
 
 // seeded serves made data.
@@ -330,4 +334,55 @@ func TestAnIndexDroppedWhileServingCostsNothingButTheHint(t *testing.T) {
 	a := seeded(t, 20, 0)
 	require.NoError(t, a.db.Collection("creatives").Indexes().DropAll(context.Background()))
 	require.Len(t, a.walk(t, "/creatives", "-created_at", 7, 20), 20)
+}
+
+func TestAForeignHostIsNotSaidBackInALink(t *testing.T) {
+	t.Parallel()
+	a := seeded(t, 5, 0)
+	address := strings.TrimPrefix(a.url, "http://")
+	for _, head := range []string{
+		"GET http://a>;rel=\"x\",<b/creatives?limit=1 HTTP/1.1\r\nHost: good\r\n",
+		"GET http://[fe80::1%25%20%3E]/creatives?limit=1 HTTP/1.1\r\nHost: good\r\n",
+		"GET /creatives?limit=1 HTTP/1.0\r\n",
+	} {
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+		require.NoError(t, err)
+		_, err = io.WriteString(conn, head+"Connection: close\r\n\r\n")
+		require.NoError(t, err)
+		answer, err := io.ReadAll(conn)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close())
+		require.Contains(t, string(answer), " 200 OK", head)
+		require.NotContains(t, string(answer), "Link:", head)
+	}
+}
+
+func TestWhatIsSaidOfWrongRequestsIsBounded(t *testing.T) {
+	t.Parallel()
+	a := seeded(t, 1, 1)
+	var many strings.Builder
+	for i := range 9000 {
+		many.WriteString("&x" + strconv.Itoa(i) + "=1")
+	}
+	long := strings.Repeat("%01", 30_000)
+	for _, target := range []string{
+		"/creatives?" + many.String(), "/creatives?sort=" + long, "/creatives?" + long + "=1", "/creatives/" + long, "/" + long,
+		"/tasks/" + long + "/comments",
+	} {
+		res := a.get(t, target)
+		require.Contains(t, []int{http.StatusUnprocessableEntity, http.StatusNotFound}, res.status)
+		require.Less(t, len(res.body), 16<<10, "%.40s", target)
+	}
+}
+
+func TestOnlyWhatIsShownIsFetched(t *testing.T) {
+	t.Parallel()
+	list := creatives.Gallery()
+	shown := list.Query(bson.NilObjectID, list.Default, pagination.Start[bson.RawValue](), 1).Projection
+	require.Contains(t, shown, bson.E{Key: "name", Value: int32(1)})
+	require.NotContains(t, shown, bson.E{Key: "attributes", Value: int32(1)})
+
+	hidden := pagination.Asc(pagination.Sort{Field: "source.id", Kind: pagination.String})
+	fetched := list.Query(bson.NilObjectID, hidden, pagination.Start[bson.RawValue](), 1).Projection
+	require.Contains(t, fetched, bson.E{Key: "source.id", Value: int32(1)}, "a sort that items do not show is fetched too")
 }

@@ -202,5 +202,5 @@ func (e *endpoint[T]) envelope(
 }
 
 func notFound(id string) error {
-	return problem.New(problem.NotFound, "there is no object with the id %q", id)
+	return problem.New(problem.NotFound, "There is no object with the id %q.", problem.Short(id))
 }
