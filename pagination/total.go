@@ -34,10 +34,15 @@ func CachedTotal(n int64, asOf time.Time) Total {
 	return Total{Count: &n, Kind: TotalCached, AsOf: new(asOf.UTC())}
 }
 
-// atLeast lifts an estimate, or a count of a moment ago, that was left behind by the rows that were just seen.
+// atLeast lifts an estimate that metadata left behind the rows that were just seen. A count of a moment ago that they
+// contradict is no longer one.
 func (t Total) atLeast(n int) Total {
-	if (t.Kind == TotalEstimated || t.Kind == TotalCached) && *t.Count < int64(n) {
+	switch {
+	case t.Count == nil || *t.Count >= int64(n):
+	case t.Kind == TotalEstimated:
 		t.Count = new(int64(n))
+	case t.Kind == TotalCached:
+		return Total{Kind: TotalUnknown}
 	}
 	return t
 }

@@ -15,6 +15,9 @@ func (s Schema) Check(r Rule, zone *time.Location) (Filter, error) {
 	if r.root == nil {
 		return Filter{}, nil
 	}
+	if leaves(r.root) > MaxRules { // of a document and the short forms beside it together
+		return Filter{}, Errors{{Code: CodeLimit, Message: "there are more than " + strconv.Itoa(MaxRules) + " rules"}}
+	}
 	c := checker{schema: s, zone: zone}
 	root := c.node(r.root)
 	if len(c.wrong) > 0 {
@@ -33,6 +36,17 @@ func (s Schema) Parse(raw []byte, zone *time.Location) (Filter, error) {
 		return Filter{}, err
 	}
 	return s.Check(r, zone)
+}
+
+func leaves(n *node) int {
+	if !n.group {
+		return 1
+	}
+	sum := 0
+	for _, child := range n.rules {
+		sum += leaves(child)
+	}
+	return sum
 }
 
 type checker struct {

@@ -23,8 +23,10 @@ func Nearest(name string, known []string) []string {
 	var near []candidate
 	for _, k := range known {
 		d := distance(name, k)
-		if last := k[strings.LastIndexByte(k, '.')+1:]; last != k { // spend for metrics.spend
-			d = min(d, 1+distance(name[strings.LastIndexByte(name, '.')+1:], last))
+		field, suffix := cutSuffix(k)
+		asked, askedSuffix := cutSuffix(name)
+		if suffix == askedSuffix && strings.Contains(field, ".") { // spend.lt for metrics.spend.lt
+			d = min(d, 1+distance(lastPart(asked), lastPart(field)))
 		}
 		if d <= 1+len(name)/3 {
 			near = append(near, candidate{k, d})
@@ -37,6 +39,18 @@ func Nearest(name string, known []string) []string {
 	}
 	return out
 }
+
+// cutSuffix parts the name of a short form into its field and the operator behind it.
+func cutSuffix(name string) (field, suffix string) {
+	for _, s := range suffixes {
+		if field, found := strings.CutSuffix(name, s.name); found {
+			return field, s.name
+		}
+	}
+	return name, ""
+}
+
+func lastPart(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // nearest is the tail of a message.
 func nearest(name string, known []string) string {

@@ -32,7 +32,8 @@ type JQueryFilter struct {
 	Label          string              `json:"label"`
 	Type           string              `json:"type"`
 	Input          string              `json:"input"`
-	Values         []map[string]string `json:"values,omitempty"` // one entry each, in order
+	Values         []map[string]string `json:"values,omitempty"`   // one entry each, in order
+	Multiple       bool                `json:"multiple,omitempty"` // a select gives a list, also for in and not_in
 	ValueSeparator string              `json:"value_separator,omitempty"`
 	Operators      []string            `json:"operators"`
 	Indexed        bool                `json:"indexed"`
@@ -91,7 +92,7 @@ func (s Schema) JQueryFilters(indexed func(field string) bool) []JQueryFilter {
 		}
 		switch f.Kind {
 		case Enum:
-			q.Input = "select"
+			q.Input, q.Multiple = "select", true
 		case Number:
 			q.Type, q.Input = "double", "number"
 			if f.Integer {

@@ -34,7 +34,7 @@ func TestFieldsForReact(t *testing.T) {
 func TestFiltersForJQuery(t *testing.T) {
 	t.Parallel()
 	require.JSONEq(t, `[
-		{"id":"status","field":"status","label":"Status","type":"string","input":"select","values":[{"b":"b"},{"a":"a"}],
+		{"id":"status","field":"status","label":"Status","type":"string","input":"select","multiple":true,"values":[{"b":"b"},{"a":"a"}],
 		 "operators":["equal","not_equal","in","not_in","is_null","is_not_null"],"indexed":true},
 		{"id":"n","field":"n","label":"n","type":"integer","input":"number","value_separator":",",
 		 "operators":["equal","less_or_equal","is_null"],"indexed":false},

@@ -198,8 +198,30 @@ func TestShortFormsThatAreWrongNameTheirParameter(t *testing.T) {
 		require.Equal(t, http.StatusUnprocessableEntity, res.status, query)
 		require.Equal(t, want, res.problem(t).codes(), query)
 	}
-	require.Equal(t, []string{"status"}, a.get(t, "/creatives?statu=active").problem(t).Errors[0].Allowed, "the nearest known name")
+	for name, near := range map[string]string{
+		"statu": "status", "spend.gte": "metrics.spend.gte", "metric.spend.lt": "metrics.spend.lt",
+		"createdat.gte": "created_at.gte", "width.gt": "media.width.gt", "lmit": "limit",
+	} {
+		require.Equal(t, near, a.get(t, "/creatives?"+name+"=1").problem(t).Errors[0].Allowed[0], "the nearest known name of %s", name)
+	}
 	require.Equal(t, "filter=parameter_unknown", a.get(t, "/tasks/"+a.firstTask(t)+"/comments?filter={}").problem(t).codes())
+}
+
+func TestTheLimitsHoldForFilterAndShortFormsTogether(t *testing.T) {
+	t.Parallel()
+	a := seeded(t, 3, 3)
+	words := url.QueryEscape(strings.Repeat("ab ", 85))
+	require.Equal(t, http.StatusOK, a.get(t, "/creatives?q="+words).status)
+	var rules []string
+	for range 90 {
+		rules = append(rules, `{"field":"mode","operator":"=","value":"live"}`)
+	}
+	filter := url.QueryEscape(`{"combinator":"and","rules":[` + strings.Join(rules, ",") + `]}`)
+	require.Equal(t, http.StatusOK, a.get(t, "/creatives?filter="+filter).status)
+	require.Equal(t, "filter=rule_limit", a.get(t, "/creatives?q="+words+"&filter="+filter).problem(t).codes())
+
+	long := strings.Repeat("draft,", 2000)
+	require.Equal(t, "filter=rule_limit", a.get(t, "/creatives?status="+long+"&status.ne=draft&q="+words+"&name="+long).problem(t).codes())
 }
 
 func TestBodiesOfSearches(t *testing.T) {
@@ -238,7 +260,7 @@ func TestBodiesOfSearches(t *testing.T) {
 	require.Equal(t, "body_malformed", a.post(t, "/tasks/search", "x").problem(t).Code)
 	require.Equal(t, "body_too_large", a.post(t, "/tasks/search", `{"cursor":"`+strings.Repeat("A", 64<<10)+`"}`).problem(t).Code)
 	require.Equal(t, http.StatusRequestEntityTooLarge, a.post(t, "/tasks/search", strings.Repeat(" ", 65<<10)).status)
-	require.Equal(t, "limit=parameter_unknown", a.post(t, "/tasks/search?limit=5", `{}`).problem(t).codes())
+	require.Equal(t, "a=parameter_unknown limit=parameter_unknown", a.post(t, "/tasks/search?limit=5&a=1", `{}`).problem(t).codes())
 	require.Empty(t, a.post(t, "/creatives/search", `{"limit":1}`).header.Get("Link"))
 	require.Equal(t, http.StatusMethodNotAllowed, a.do(t, http.MethodPut, "/creatives/search").status)
 }

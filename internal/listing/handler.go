@@ -80,10 +80,8 @@ func (e *endpoint[T]) get(c *gin.Context) error {
 
 // search is get with the parameters in the body.
 func (e *endpoint[T]) search(c *gin.Context) error {
-	for name := range c.Request.URL.Query() {
-		return problem.Invalid([]problem.FieldError{{
-			Field: problem.Short(name), Code: problem.ParameterUnknown, Message: "The parameters of a search stand in its body.",
-		}})
+	if query := c.Request.URL.Query(); len(query) > 0 {
+		return problem.Invalid(vocabulary{}.fromQuery(query).wrong)
 	}
 	q, err := e.words.fromBody(c.Writer, c.Request.Body)
 	if err != nil {

@@ -102,6 +102,9 @@ func (v vocabulary) unknown(name string) problem.FieldError {
 	known := slices.Concat(v.plain, v.short)
 	e := problem.FieldError{Field: problem.Short(name), Code: problem.ParameterUnknown, Allowed: v.plain}
 	hint := "this list has " + strings.Join(v.plain, ", ")
+	if len(v.plain) == 0 {
+		hint = "those of a search stand in its body"
+	}
 	if near := querybuilder.Nearest(name, known); len(near) > 0 {
 		e.Allowed, hint = near, "did you mean "+strings.Join(near, " or ")+"?"
 	}

@@ -65,6 +65,16 @@ func (e *endpoint[T]) understand(q question) (request, error) {
 
 // readFilter puts the filter and the short forms of a question together.
 func (e *endpoint[T]) readFilter(q question, zone *time.Location, into *querybuilder.Filter) []problem.FieldError {
+	size := len(q.texts[paramFilter])
+	for _, name := range q.short {
+		size += len(q.texts[name])
+	}
+	if size > querybuilder.MaxBytes {
+		return []problem.FieldError{{
+			Field: paramFilter, Code: problem.Code(querybuilder.CodeLimit),
+			Message: fmt.Sprintf("The filter and the short parameters are longer than %d bytes together.", querybuilder.MaxBytes),
+		}}
+	}
 	var rules []querybuilder.Rule
 	var faults querybuilder.Errors
 	if text, ok := q.texts[paramFilter]; ok {
