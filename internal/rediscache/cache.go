@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,6 +166,11 @@ func (c *Cache) ask(ctx context.Context, b *breaker, key string, command func(co
 	case answered:
 		// It refuses this kind of command: a replica refuses writes only, and so does one that is full.
 		b.fail(c.now())
+		c.fail(ctx, err)
+	case bounded.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded):
+		now := c.now()
+		c.reads.slow(now)
+		c.writes.slow(now)
 		c.fail(ctx, err)
 	default:
 		now := c.now()
