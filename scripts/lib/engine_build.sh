@@ -30,7 +30,7 @@ engine_compile() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 
-  say "building the local engine, SecantusDB $ENGINE_VERSION: once, 3 to 4 minutes on two cores"
+  say "building the local engine, SecantusDB $ENGINE_VERSION: once, 3 to 5 minutes on two cores"
   note "into $ENGINE_HOME, log in $log"
   engine_cargo >"$log"
   engine_progress "$log" "$started"
