@@ -153,10 +153,30 @@ func TestCase16EverySortHasItsIndexAndNoPlanBlocks(t *testing.T) {
 	requirePlans(t, db, state, comments.OfTask(), seen)
 	requirePlans(t, db, state, history.OfTask(), seen)
 
+	requirePairs(t, db, creatives.List())
+	requirePairs(t, db, tasks.List())
+
 	a := serveAsIs(t, db, 30*time.Second)
 	requireDeepPage(t, a, creatives.List(), "/creatives", "-metrics.spend")
 	requireDeepPage(t, a, tasks.List(), "/tasks", "title")
 	requireDeepPage(t, a, comments.OfTask(), "/tasks/"+bigTask.Hex()+"/comments", "-created_at")
+}
+
+// requirePairs looks at the plans of filters that have an index of their own, with the planner's own choice of it.
+func requirePairs[T any](t *testing.T, db *mongo.Database, list listing.List[T]) {
+	t.Helper()
+	for _, pair := range list.Pairs {
+		order, ok := list.Sorts.Parse("-" + pair.Sort)
+		require.True(t, ok)
+		query := list.Query(bson.NilObjectID, order, pagination.Start[bson.RawValue](), 50)
+		query.Filter = bson.D{{Key: pair.Filter, Value: bson.D{{Key: "$eq", Value: "x"}}}}
+		for _, find := range pagination.Finds(list.Collection, query)[:2] { // values and nulls
+			plan, err := indexes.Explain(t.Context(), db, find.Command)
+			require.NoError(t, err)
+			require.Equal(t, []string{pair.Filter + "_1_" + pair.Sort + "_1__id_1"}, plan.Indexes, "%s: %v", list.Path, pair)
+			require.False(t, plan.Blocks(), "%s: %v: %v", list.Path, pair, plan.Stages)
+		}
+	}
 }
 
 // requireDeepPage reads the first page and one behind row 55,000, and compares them with a plain sort and skip.
