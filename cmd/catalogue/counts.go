@@ -12,6 +12,10 @@ import (
 	"catalogue/pagination"
 )
 
+// countHold is how long a count is shared without the cache: no longer than the least TTL, and as long as Redis is left
+// alone after it failed.
+const countHold = time.Second
+
 // openCounts makes what counts lists, with a cache where one is configured. closeCounts ends the counts that still run.
 func openCounts(
 	c config.Config, log *slog.Logger, now func() time.Time,
@@ -20,7 +24,7 @@ func openCounts(
 		Counter: pagination.Counter{Timeout: c.CountTimeout, OnError: func(ctx context.Context, err error) {
 			log.WarnContext(ctx, "count failed", slog.Any("error", err))
 		}},
-		TTL: c.CountCacheTTL, Now: now,
+		TTL: c.CountCacheTTL, Hold: countHold, Now: now,
 	}
 	var cache *rediscache.Cache
 	if c.RedisURL != "" {

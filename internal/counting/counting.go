@@ -45,14 +45,17 @@ type Options struct {
 	Counter pagination.Counter
 	Cache   Cache         // nil keeps nothing
 	TTL     time.Duration // how long a count is kept
-	Now     func() time.Time
+	// Hold is how long a count that was taken is also shared without the cache: a rush goes on for longer than a count,
+	// and the cache may be late just then. Zero does not hold it.
+	Hold time.Duration
+	Now  func() time.Time
 }
 
 // Counts counts lists. Make it with New; it must not be used after Close.
 type Counts struct {
 	counter, patient pagination.Counter
 	cache            Cache
-	ttl              time.Duration
+	ttl, hold        time.Duration
 	now              func() time.Time
 	places           chan struct{} // one for each count that runs
 
@@ -67,7 +70,7 @@ func New(o Options) *Counts {
 	patient := o.Counter
 	patient.Timeout *= patience
 	return &Counts{
-		counter: o.Counter, patient: patient, cache: o.Cache, ttl: o.TTL, now: o.Now,
+		counter: o.Counter, patient: patient, cache: o.Cache, ttl: o.TTL, hold: o.Hold, now: o.Now,
 		places: make(chan struct{}, maxRunning), flights: map[string]*flight{},
 	}
 }

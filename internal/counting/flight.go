@@ -55,9 +55,9 @@ func (c *Counts) leave(f *flight) {
 	}
 }
 
-// fly looks into the cache, counts, and keeps what it found. It can be joined until that is done: who comes later
-// finds it in the cache, so that no moment is left in which a second count would start. What is not kept is for those
-// alone who waited for it.
+// fly looks into the cache, counts, and keeps what it found. It can be joined until that is done and for the hold
+// after it: who comes later finds it in the cache, so that no moment is left in which a second count would start. What
+// is not kept is for those alone who waited for it.
 func (c *Counts) fly(ctx context.Context, f *flight, count func(context.Context) pagination.Total) {
 	defer f.cancel()
 	if kept, found := c.kept(ctx, f.key); found {
@@ -77,9 +77,20 @@ func (c *Counts) fly(ctx context.Context, f *flight, count func(context.Context)
 	}
 	c.land(f, total, true) // before the cache is told, which nobody needs to wait for
 	c.keep(ctx, f.key, stored{count: *total.Count, taken: f.taken})
+	linger(ctx, c.hold)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget(f)
+}
+
+// linger waits, at most until ctx is done.
+func linger(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
 }
 
 // land tells all who wait.

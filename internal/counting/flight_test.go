@@ -224,3 +224,28 @@ func TestNobodyWaitsForTheCacheToBeTold(t *testing.T) {
 	require.Equal(t, int64(1), db.counts.Load())
 	close(cache.set)
 }
+
+// noCache holds nothing.
+type noCache struct{}
+
+func (noCache) Get(context.Context, string) ([]byte, bool)         { return nil, false }
+func (noCache) Set(context.Context, string, []byte, time.Duration) {}
+func (noCache) Reject(context.Context, error)                      {}
+
+func TestACountIsHeldWhereTheCacheIsLate(t *testing.T) {
+	t.Parallel()
+	db := newDatabase(t)
+	db.plant(t, "creatives", "active", 3)
+	counts := counting.New(counting.Options{
+		Counter: pagination.Counter{Timeout: timeout}, Cache: noCache{}, TTL: ttl, Hold: time.Hour, Now: time.Now,
+	})
+	request := counting.Request{
+		Collection: db.Collection("creatives"), Filter: bson.D{{Key: "status", Value: "active"}}, Digest: "d",
+	}
+	require.Equal(t, pagination.TotalExact, counts.Count(t.Context(), request).Kind)
+	for range 50 {
+		require.Equal(t, pagination.TotalCached, counts.Count(t.Context(), request).Kind)
+	}
+	require.EqualValues(t, 1, db.counts.Load())
+	counts.Close() // does not wait for the hold
+}
