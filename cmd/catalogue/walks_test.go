@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,14 +9,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/internal/mongotest"
+	"catalogue/internal/testenv"
 	"catalogue/pagination"
 	"catalogue/tasks"
 )
 
-// sharedDataVariable names the folder of the sample files that are not part of this project.
-const sharedDataVariable = "CATALOGUE_SHARED_DATA"
-
-// sampleFiles is what is imported of that folder.
+// sampleFiles is what is imported of the folder of samples.
 var sampleFiles = []struct{ target, mapping, file string }{
 	{"creatives", "ads.yaml", "ads.csv"},
 	{"creatives", "artworks.yaml", "artworks.jsonl"},
@@ -29,10 +26,7 @@ var sampleFiles = []struct{ target, mapping, file string }{
 // imported serves the sample files, imported by the command with the mappings that are shipped.
 func imported(t *testing.T) *api {
 	t.Helper()
-	folder := os.Getenv(sharedDataVariable)
-	if folder == "" {
-		t.Skipf("%s does not name the folder of the sample files", sharedDataVariable)
-	}
+	folder := testenv.Samples(t)
 	db, uri := mongotest.Database(t), mongotest.URI(t)
 	for _, f := range sampleFiles {
 		o := importInto(t.Context(), db, uri, f.target, "--map", filepath.Join("..", "..", "examples", "mappings", f.mapping),

@@ -128,15 +128,12 @@ func (f dateFormat) same(t time.Time, text string) bool {
 	return slices.ContainsFunc(f.exact, func(layout string) bool { return zero(t.Format(layout)) == text })
 }
 
-// maxOffset is that of package instant.
-const maxOffset = 18 * 60 * 60
-
 func checkOffset(t time.Time, named bool) error {
 	_, offset := t.Zone()
 	switch {
 	case named && offset != 0:
 		return errors.New("the time has an offset where the layout has a zone's abbreviation")
-	case offset > maxOffset || offset < -maxOffset:
+	case (time.Duration(offset) * time.Second).Abs() > instant.MaxOffset:
 		return errors.New("the offset is outside ±18:00")
 	default:
 		return nil

@@ -1,17 +1,14 @@
 package importing_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"catalogue/internal/importing"
+	"catalogue/internal/testenv"
 )
-
-// sharedData names the environment variable with the folder of the five real files.
-const sharedData = "CATALOGUE_SHARED_DATA"
 
 // realFile is what an import of one of the real files gives.
 type realFile struct {
@@ -54,10 +51,7 @@ var realFiles = []realFile{
 // A second run changes nothing.
 func TestRealFiles(t *testing.T) {
 	t.Parallel()
-	folder := os.Getenv(sharedData)
-	if folder == "" {
-		t.Skipf("not run: %s does not name the folder of the real files", sharedData)
-	}
+	folder := testenv.Samples(t)
 	im := newImports(t)
 	for _, f := range realFiles {
 		mapping, path := shipped(t, f.mapping), filepath.Join(folder, f.file)

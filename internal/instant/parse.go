@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Real zones reach from -12:00 to +14:00; ISO 8601 data in the wild goes to ±18:00, as java.time does.
-const maxOffset = 18 * time.Hour
+// MaxOffset bounds the offsets of times. Real zones reach from -12:00 to +14:00; ISO 8601 data in the wild goes to ±18:00, as java.time does.
+const MaxOffset = 18 * time.Hour
 
 // rfc3339 is the grammar of RFC 3339, section 5.6, with its upper-case letters only. time.Parse is laxer: it takes
 // a comma before the fraction, one-digit hours and offsets such as +24:00.
@@ -46,7 +46,7 @@ func offset(s string) (int, error) {
 	hours, _ := strconv.Atoi(s[1:3])
 	minutes, _ := strconv.Atoi(s[4:6])
 	d := time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute
-	if minutes > 59 || d > maxOffset {
+	if minutes > 59 || d > MaxOffset {
 		return 0, fmt.Errorf("the offset %s is outside ±18:00", s)
 	}
 	if s[0] == '-' {

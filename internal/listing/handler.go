@@ -49,11 +49,16 @@ type endpoint[T any] struct {
 	pages   *pagination.Repository[T]
 	parents Parents // nil for a list of its own
 	words   vocabulary
+	served  map[string]indexes.Index // by sort field
 }
 
 // Register serves a list. parents is nil for a list that stands below no entity.
 func Register[T any](r gin.IRoutes, s Services, list List[T], pages *pagination.Repository[T], parents Parents) {
 	e := &endpoint[T]{Services: s, list: list, pages: pages, parents: parents, words: newVocabulary(list.Fields)}
+	e.served = make(map[string]indexes.Index, len(list.Sorts))
+	for _, sort := range list.Sorts {
+		e.served[sort.Field] = list.Index(sort)
+	}
 	r.GET(list.Path, httpserver.Handle(e.get))
 	if list.SearchPath != "" {
 		r.POST(list.SearchPath, httpserver.Handle(e.search))
@@ -156,7 +161,7 @@ func (e *endpoint[T]) read(
 	}
 	query := e.list.Query(parent, req.order, from, req.limit)
 	if req.filter.Empty() {
-		query.Hint = e.Hints.Hint(e.list.Index(req.order.Sort))
+		query.Hint = e.Hints.Hint(e.served[req.order.Field])
 	} else {
 		query.Filter = req.filter.Compile(now) // without a hint: the planner knows how selective it is
 	}
@@ -167,7 +172,7 @@ func (e *endpoint[T]) read(
 	}
 	page, total, err := pagination.First(ctx, readPage, func(ctx context.Context) pagination.Total {
 		return e.Counter.Count(ctx, counting.Request{
-			Collection: e.pages.Collection(), Fixed: query.Fixed, Filter: query.Filter, Digest: req.digest(), Now: now,
+			Collection: e.pages.Collection(), Fixed: query.Fixed, Filter: query.Filter, Digest: req.digest, Now: now,
 		})
 	})
 	return page, &total, err
@@ -190,7 +195,7 @@ func (e *endpoint[T]) envelope(
 		if !now.IsZero() {
 			moment = now.UnixMilli()
 		}
-		cursor, err := e.Keys.Encode(pagination.NewCursor(scope, req.order, req.digest(), moment, *page.Next))
+		cursor, err := e.Keys.Encode(pagination.NewCursor(scope, req.order, req.digest, moment, *page.Next))
 		if err != nil {
 			return envelope[T]{}, err
 		}

@@ -19,14 +19,7 @@ type request struct {
 	limit  int
 	cursor *pagination.Cursor // nil on the first page
 	filter querybuilder.Filter
-}
-
-// digest is that of the filter's meaning, empty without one.
-func (r request) digest() string {
-	if r.filter.Empty() {
-		return ""
-	}
-	return r.filter.Digest()
+	digest string // of the filter's meaning, empty without one
 }
 
 // now is the moment that the filter is compiled for: a relative one keeps that of its first page throughout a walk. It
@@ -60,6 +53,7 @@ func (e *endpoint[T]) understand(q question) (request, error) {
 		wrong.add(readZone(text, &zone))
 	}
 	wrong.addAll(e.readFilter(q, zone, &req.filter))
+	req.digest = req.filter.Digest()
 	return req, wrong.err()
 }
 
@@ -160,7 +154,7 @@ func checkCursor(req request, scope pagination.Scope) error {
 	if req.cursor == nil {
 		return nil
 	}
-	differs := req.cursor.Mismatches(scope, req.order, req.digest())
+	differs := req.cursor.Mismatches(scope, req.order, req.digest)
 	if len(differs) == 0 && req.cursor.Fits(req.order.Kind) {
 		return nil
 	}
