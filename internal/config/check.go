@@ -23,6 +23,8 @@ const (
 	countCacheTTLLow, countCacheTTLHigh   = time.Second, time.Hour
 	requestTimeoutLow, requestTimeoutHigh = time.Second, 5 * time.Minute
 	shutdownGraceLow, shutdownGraceHigh   = 2 * time.Second, 10 * time.Minute
+	feedRateLow, feedRateHigh             = 0, 100_000
+	feedDelayLow, feedDelayHigh           = 100 * time.Millisecond, 10 * time.Minute
 
 	maxCursorKeys             = 10
 	cursorKeyShortest         = 32 // characters
@@ -90,6 +92,9 @@ func (m *mistakes) checkServer(c Config) {
 	if !m.wrong["CATALOGUE_SHUTDOWN_GRACE"] && (c.ShutdownDrain < 0 || c.ShutdownDrain >= c.ShutdownGrace) {
 		m.note("CATALOGUE_SHUTDOWN_DRAIN", "%s is not from 0s to less than CATALOGUE_SHUTDOWN_GRACE, %s", c.ShutdownDrain, c.ShutdownGrace)
 	}
+	between(m, "CATALOGUE_FEED_RATE", c.FeedRate, feedRateLow, feedRateHigh)
+	m.oneOf("CATALOGUE_FEED_ORDERING", c.FeedOrdering, OrderingNone, OrderingWatermark)
+	between(m, "CATALOGUE_FEED_DELAY", c.FeedDelay, feedDelayLow, feedDelayHigh)
 	between(m, "CATALOGUE_COUNT_TIMEOUT", c.CountTimeout, countTimeoutLow, countTimeoutHigh)
 	if c.CountTimeout >= c.RequestTimeout && !m.wrong["CATALOGUE_REQUEST_TIMEOUT"] {
 		m.note("CATALOGUE_COUNT_TIMEOUT", "%s is not less than CATALOGUE_REQUEST_TIMEOUT, %s", c.CountTimeout, c.RequestTimeout)

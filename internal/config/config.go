@@ -17,6 +17,9 @@ const (
 	IndexesCreate = "create"
 	IndexesCheck  = "check"
 
+	OrderingNone      = "none"
+	OrderingWatermark = "watermark"
+
 	LogJSON = "json"
 	LogText = "text"
 )
@@ -77,6 +80,19 @@ type Config struct {
 	// first; 0s to less than the grace. Defaults to 1s.
 	ShutdownDrain time.Duration `env:"CATALOGUE_SHUTDOWN_DRAIN" envDefault:"1s"`
 
+	// TrustUserHeader tells whether the header X-Catalogue-User names the user, as it does behind a proxy that sets it:
+	// 1 or 0. Without it nobody may write. Defaults to 1 in development, 0 in production.
+	TrustUserHeader bool `env:"CATALOGUE_TRUST_USER_HEADER"`
+	// FeedRate is how many requests a second each client may make to the feed, 0 to 100000; 0 is any number.
+	// Defaults to 140.
+	FeedRate int `env:"CATALOGUE_FEED_RATE" envDefault:"140"`
+	// FeedOrdering is watermark or none: what the feed does about writes that commit in another order than they began.
+	// Defaults to watermark.
+	FeedOrdering string `env:"CATALOGUE_FEED_ORDERING" envDefault:"watermark"`
+	// FeedDelay is how long the watermark holds changes back, 100ms to 10m: longer than any write takes to commit.
+	// Defaults to 1s.
+	FeedDelay time.Duration `env:"CATALOGUE_FEED_DELAY" envDefault:"1s"`
+
 	// CursorKeyIsRandom says that no key was given: cursors end with the process. It has no variable.
 	CursorKeyIsRandom bool
 }
@@ -108,5 +124,9 @@ func (c Config) LogValue() slog.Value {
 		slog.String("request_timeout", c.RequestTimeout.String()),
 		slog.String("shutdown_grace", c.ShutdownGrace.String()),
 		slog.String("shutdown_drain", c.ShutdownDrain.String()),
+		slog.Bool("trust_user_header", c.TrustUserHeader),
+		slog.Int("feed_rate", c.FeedRate),
+		slog.String("feed_ordering", c.FeedOrdering),
+		slog.String("feed_delay", c.FeedDelay.String()),
 	)...)
 }

@@ -37,6 +37,7 @@ func TestDefaults(t *testing.T) {
 		Env:     "production", Indexes: "create",
 		CursorKeys:    []config.Secret{"0123456789abcdef0123456789abcdef"},
 		CountCacheTTL: time.Minute, CountTimeout: 500 * time.Millisecond, RequestTimeout: 10 * time.Second, ShutdownGrace: 15 * time.Second, ShutdownDrain: time.Second,
+		FeedRate: 140, FeedOrdering: "watermark", FeedDelay: time.Second,
 	}, c)
 }
 
@@ -50,6 +51,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		"CATALOGUE_CURSOR_KEY=" + long + "," + strings.ToUpper(long), "CATALOGUE_COUNT_TIMEOUT=2s",
 		"CATALOGUE_REQUEST_TIMEOUT=1m", "CATALOGUE_SHUTDOWN_GRACE=2m", "CATALOGUE_SHUTDOWN_DRAIN=5s",
 		"CATALOGUE_REDIS_URL=rediss://cache.example/2", "CATALOGUE_COUNT_CACHE_TTL=1h",
+		"CATALOGUE_TRUST_USER_HEADER=1", "CATALOGUE_FEED_RATE=0", "CATALOGUE_FEED_ORDERING=none", "CATALOGUE_FEED_DELAY=3s",
 	})
 	require.NoError(t, err)
 	require.Equal(t, config.Config{
@@ -62,7 +64,29 @@ func TestEveryKeyIsRead(t *testing.T) {
 		CursorKeys:   []config.Secret{config.Secret(long), config.Secret(strings.ToUpper(long))},
 		CountTimeout: 2 * time.Second, RequestTimeout: time.Minute, ShutdownGrace: 2 * time.Minute, ShutdownDrain: 5 * time.Second,
 		RedisURL: "rediss://cache.example/2", CountCacheTTL: time.Hour,
+		TrustUserHeader: true, FeedRate: 0, FeedOrdering: "none", FeedDelay: 3 * time.Second,
 	}, c)
+}
+
+// The header with the user's name is believed where somebody has said so, and in development.
+func TestTrustOfTheUserHeader(t *testing.T) {
+	t.Parallel()
+	const variable, development = "CATALOGUE_TRUST_USER_HEADER=", "CATALOGUE_ENV=development"
+	for _, c := range []struct {
+		environ []string
+		trusted bool
+	}{
+		{nil, false},
+		{[]string{variable + "1"}, true},
+		{[]string{variable + "0"}, false},
+		{[]string{development}, true},
+		{[]string{development, variable}, true},
+		{[]string{development, variable + "0"}, false},
+	} {
+		got, err := config.Load(append([]string{uri, key}, c.environ...))
+		require.NoError(t, err)
+		require.Equal(t, c.trusted, got.TrustUserHeader, "%v", c.environ)
+	}
 }
 
 func TestEachMistakeIsNamedWithItsBound(t *testing.T) {
@@ -109,6 +133,11 @@ func TestEachMistakeIsNamedWithItsBound(t *testing.T) {
 		{"CATALOGUE_SHUTDOWN_GRACE=0s", "2s to 10m0s"},
 		{"CATALOGUE_SHUTDOWN_DRAIN=15s", "less than CATALOGUE_SHUTDOWN_GRACE, 15s"},
 		{"CATALOGUE_SHUTDOWN_DRAIN=-1s", "from 0s"},
+		{"CATALOGUE_TRUST_USER_HEADER=maybe", "neither 1 nor 0"},
+		{"CATALOGUE_FEED_RATE=-1", "0 to 100000"},
+		{"CATALOGUE_FEED_RATE=many", "no whole number"},
+		{"CATALOGUE_FEED_ORDERING=time", "none, watermark"},
+		{"CATALOGUE_FEED_DELAY=10ms", "100ms to 10m0s"},
 	} {
 		t.Run(c.variable[:min(len(c.variable), 50)], func(t *testing.T) {
 			t.Parallel()

@@ -14,13 +14,19 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-const fileSuffix = "_FILE"
+const (
+	fileSuffix      = "_FILE"
+	trustUserHeader = "CATALOGUE_TRUST_USER_HEADER" // its default is another one in development
+)
 
 // Load reads the server's configuration from variables in the form of os.Environ. Its error names every mistake.
 func Load(environ []string) (Config, error) {
 	c, m := parse[Config](environ)
 	m.checkBase(c.Base)
 	m.checkServer(c)
+	if env.ToMap(environ)[trustUserHeader] == "" {
+		c.TrustUserHeader = c.Env == Development
+	}
 	if err := m.err(); err != nil {
 		return Config{}, err
 	}
@@ -133,7 +139,9 @@ func expectation(t reflect.Type) string {
 		return "no duration such as 500ms or 10s"
 	case reflect.TypeFor[slog.Level]():
 		return "none of debug, info, warn, error"
-	case reflect.TypeFor[uint64]():
+	case reflect.TypeFor[bool]():
+		return "neither 1 nor 0"
+	case reflect.TypeFor[int](), reflect.TypeFor[uint64]():
 		return "no whole number from 0"
 	default:
 		return fmt.Sprintf("no value of type %s", t)

@@ -17,13 +17,13 @@ import (
 func Handle(handler func(c *gin.Context) error) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if err := handler(c); err != nil {
-			fail(c, err)
+			Fail(c, err)
 		}
 	}
 }
 
-// fail ends the request with an error.
-func fail(c *gin.Context, err error) {
+// Fail ends the request with an error, for handlers and what stands before them.
+func Fail(c *gin.Context, err error) {
 	_ = c.Error(err) // it returns its argument
 	c.Abort()
 }

@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,13 +11,17 @@ import (
 
 // strictQuery refuses a query that Go cannot parse. The standard library would drop the parts that it does not
 // understand without a word, and a list would answer with its first page.
-func strictQuery() gin.HandlerFunc {
+// Below the path ownErrors handlers look for themselves: their clients know errors of another form.
+func strictQuery(ownErrors string) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.FullPath() == "" {
 			return // an unknown route or method is the first thing to tell
 		}
+		if ownErrors != "" && strings.HasPrefix(c.FullPath(), ownErrors) {
+			return
+		}
 		if _, err := url.ParseQuery(c.Request.URL.RawQuery); err != nil {
-			fail(c, &problem.Problem{
+			Fail(c, &problem.Problem{
 				Code: problem.QueryMalformed, Cause: err,
 				Detail: "The query cannot be read: parameters are separated by & and percent-encoded.",
 			})

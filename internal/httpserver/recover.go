@@ -29,7 +29,7 @@ func recoverPanics() gin.HandlerFunc {
 			if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(value) // net/http's own way to cut a connection
 			}
-			fail(c, panicError{value: value, stack: debug.Stack()})
+			Fail(c, panicError{value: value, stack: debug.Stack()})
 		}()
 		c.Next()
 	}

@@ -40,6 +40,8 @@ type Options struct {
 	// balancers take to see it.
 	ShutdownDrain time.Duration
 	NewRequestID  func() string // nil for random ones
+	// OwnErrors begins the paths whose handlers answer queries that cannot be read by themselves, such as /api/v1/.
+	OwnErrors string
 }
 
 // Server is the HTTP server.
@@ -69,7 +71,7 @@ func New(o Options) (*Server, error) {
 	s.engine.RedirectFixedPath = false
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.Use(
-		s.sayGoodbye(), identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(),
+		s.sayGoodbye(), identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(o.OwnErrors),
 		deadline(o.RequestTimeout),
 	)
 	s.engine.NoRoute(Handle(noRoute))

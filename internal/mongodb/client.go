@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // The settings of every client that Options leave open.
@@ -110,6 +111,8 @@ func clientOptions(o Options) (*options.ClientOptions, error) {
 	// Pages go on from where the last one ended, so all are read where the writes are; a preference or concern in the
 	// URI would hold for counts and not for commands built by hand.
 	settings.SetReadPreference(readpref.Primary()).SetReadConcern(readconcern.Local())
+	// A write that was acknowledged survives a failover, whatever the URI asks for.
+	settings.SetWriteConcern(writeconcern.Majority())
 	return settings.
 		SetAppName(o.AppName).
 		SetMaxPoolSize(orDefault(o.MaxPoolSize, DefaultMaxPoolSize)).

@@ -18,26 +18,46 @@ type Code string
 
 // The codes; Status has the HTTP status of each.
 const (
-	Internal            Code = "internal"
-	NotFound            Code = "not_found"
-	MethodNotAllowed    Code = "method_not_allowed"
-	QueryMalformed      Code = "query_malformed"
-	ParameterUnknown    Code = "parameter_unknown"
-	ParameterRepeated   Code = "parameter_repeated"
-	ParameterEmpty      Code = "parameter_empty"
-	LimitInvalid        Code = "limit_invalid"
-	SortUnknown         Code = "sort_unknown"
-	CursorMalformed     Code = "cursor_malformed"
-	CursorMismatch      Code = "cursor_mismatch"
-	ZoneInvalid         Code = "tz_invalid"
-	FormatUnknown       Code = "format_unknown"
-	BodyMalformed       Code = "body_malformed"
-	BodyTooLarge        Code = "body_too_large"
-	BodyMemberInvalid   Code = "body_member_invalid"
-	DatabaseUnavailable Code = "database_unavailable"
-	QueryTimeout        Code = "query_timeout"
-	NotReady            Code = "not_ready"
-	ClientClosedRequest Code = "client_closed_request"
+	Internal             Code = "internal"
+	NotFound             Code = "not_found"
+	MethodNotAllowed     Code = "method_not_allowed"
+	QueryMalformed       Code = "query_malformed"
+	ParameterUnknown     Code = "parameter_unknown"
+	ParameterRepeated    Code = "parameter_repeated"
+	ParameterEmpty       Code = "parameter_empty"
+	LimitInvalid         Code = "limit_invalid"
+	SortUnknown          Code = "sort_unknown"
+	CursorMalformed      Code = "cursor_malformed"
+	CursorMismatch       Code = "cursor_mismatch"
+	ZoneInvalid          Code = "tz_invalid"
+	FormatUnknown        Code = "format_unknown"
+	BodyMalformed        Code = "body_malformed"
+	BodyTooLarge         Code = "body_too_large"
+	BodyMemberInvalid    Code = "body_member_invalid"
+	FieldUnknown         Code = "field_unknown"
+	FieldRepeated        Code = "field_repeated"
+	FieldReadOnly        Code = "field_read_only"
+	FieldType            Code = "field_type"    // a value of another type, or none that the type can hold
+	FieldInvalid         Code = "field_invalid" // a value that breaks a rule
+	FieldText            Code = "field_text"    // a text with NUL or a lone surrogate
+	ItemsInvalid         Code = "items_invalid" // of a request of many
+	UserRequired         Code = "user_required"
+	NotYours             Code = "not_yours"
+	MediaTypeUnsupported Code = "media_type_unsupported"
+	PreconditionRequired Code = "precondition_required"
+	PreconditionFailed   Code = "precondition_failed"
+	IfMatchMalformed     Code = "if_match_malformed"
+	StatusMoveNotAllowed Code = "status_move_not_allowed"
+	SourceTaken          Code = "source_taken"
+	KeyMalformed         Code = "idempotency_key_malformed"
+	KeyReused            Code = "idempotency_key_reused"
+	KeyInUse             Code = "idempotency_key_in_use"
+	Contended            Code = "contended"
+	NotSupported         Code = "not_supported" // by the database
+	DatabaseUnavailable  Code = "database_unavailable"
+	QueryTimeout         Code = "query_timeout"
+	NotReady             Code = "not_ready"
+	ClientClosedRequest  Code = "client_closed_request"
 )
 
 // rulePrefix begins the codes of mistakes in a filter, which package querybuilder names.
@@ -57,10 +77,11 @@ type FieldError struct {
 // Problem is an error that a client may see. Its cause is for the log alone.
 type Problem struct {
 	Code       Code
-	Detail     string        // for people: what is wrong and what to do
-	Errors     []FieldError  // every wrong parameter or field, the first of them giving Code
-	RetryAfter time.Duration // zero where trying again does not help
-	Cause      error         // never shown to clients
+	Detail     string            // for people: what is wrong and what to do
+	Errors     []FieldError      // every wrong parameter or field, the first of them giving Code
+	Header     map[string]string // more of the answer's headers, such as ETag; nil where there are none
+	RetryAfter time.Duration     // zero where trying again does not help
+	Cause      error             // never shown to clients
 }
 
 // maxShort is how much of a text from outside is said back, in bytes.
@@ -90,7 +111,7 @@ func Invalid(fields []FieldError) error {
 	}
 	detail := fields[0].Message
 	if len(fields) > 1 {
-		detail = fmt.Sprintf("%d parameters are wrong. The first: %s", len(fields), detail)
+		detail = fmt.Sprintf("%d things are wrong. The first: %s", len(fields), detail)
 	}
 	return &Problem{Code: fields[0].Code, Detail: detail, Errors: fields}
 }
@@ -111,10 +132,23 @@ func (p *Problem) Status() int {
 	case MethodNotAllowed:
 		return http.StatusMethodNotAllowed
 	case QueryMalformed, ParameterUnknown, ParameterRepeated, ParameterEmpty,
-		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch, ZoneInvalid, FormatUnknown, BodyMemberInvalid:
+		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch, ZoneInvalid, FormatUnknown, BodyMemberInvalid,
+		FieldUnknown, FieldRepeated, FieldReadOnly, FieldType, FieldInvalid, FieldText, ItemsInvalid, KeyReused:
 		return http.StatusUnprocessableEntity
-	case BodyMalformed:
+	case BodyMalformed, IfMatchMalformed, KeyMalformed:
 		return http.StatusBadRequest
+	case UserRequired, NotYours:
+		return http.StatusForbidden
+	case MediaTypeUnsupported:
+		return http.StatusUnsupportedMediaType
+	case PreconditionRequired:
+		return http.StatusPreconditionRequired
+	case PreconditionFailed:
+		return http.StatusPreconditionFailed
+	case StatusMoveNotAllowed, SourceTaken, KeyInUse, Contended:
+		return http.StatusConflict
+	case NotSupported:
+		return http.StatusNotImplemented
 	case BodyTooLarge:
 		return http.StatusRequestEntityTooLarge
 	case DatabaseUnavailable, QueryTimeout, NotReady:

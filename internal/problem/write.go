@@ -40,6 +40,9 @@ func WriteStatus(w http.ResponseWriter, p *Problem, status int, instance, reques
 	h.Set("Content-Type", ContentType)
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
+	for name, value := range p.Header {
+		h.Set(name, value)
+	}
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(p.RetryAfter.Seconds()))))
 	}

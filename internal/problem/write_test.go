@@ -30,7 +30,7 @@ func TestWrite(t *testing.T) {
 	require.Empty(t, w.Header().Get("Retry-After"))
 	require.JSONEq(t, `{
 		"type": "about:blank", "title": "Unprocessable Entity", "status": 422, "code": "sort_unknown",
-		"detail": "2 parameters are wrong. The first: \"<b>\" & more", "instance": "/creatives", "request_id": "r1",
+		"detail": "2 things are wrong. The first: \"<b>\" & more", "instance": "/creatives", "request_id": "r1",
 		"errors": [
 			{"field": "sort", "code": "sort_unknown", "message": "\"<b>\" & more", "allowed": ["name", "-name"]},
 			{"field": "limit", "code": "limit_invalid", "message": "no"}

@@ -39,6 +39,8 @@ func message(entity any, fe validator.FieldError) string {
 		return p + " must be at most " + fe.Param() + unit(fe)
 	case "text":
 		return p + " must be UTF-8 text without NUL"
+	case "attribute_name":
+		return p + " must be UTF-8 text without dots, NUL, and a dollar sign in front"
 	case "http_url":
 		return p + " must be an http or https URL"
 	case "iso4217":

@@ -51,6 +51,14 @@ var engine = sync.OnceValue(func() *validator.Validate {
 	if err != nil {
 		panic(err) // the tag is a literal: only a typing mistake here can fail
 	}
+	// A name that is part of a stored document: the database gives a dot and a dollar sign in front a meaning.
+	err = v.RegisterValidation("attribute_name", func(fl validator.FieldLevel) bool {
+		s := fl.Field().String()
+		return utf8.ValidString(s) && !strings.ContainsAny(s, ".\x00") && !strings.HasPrefix(s, "$")
+	})
+	if err != nil {
+		panic(err)
+	}
 	return v
 })
 

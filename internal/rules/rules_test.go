@@ -84,7 +84,7 @@ func TestEntitiesThatKeepTheRules(t *testing.T) {
 		"most tags":           creative(func(c *creatives.Creative) { c.Tags = slices.Repeat([]string{"t"}, 100) }),
 		"most attributes":     creative(func(c *creatives.Creative) { c.Attributes = numbered(100) }),
 		"longest attribute": creative(func(c *creatives.Creative) {
-			c.Attributes = map[string]string{accents[:200]: strings.Repeat("é", 4000)}
+			c.Attributes = map[string]string{accents[:128]: strings.Repeat("é", 4000)}
 		}),
 		"empty parents":          creative(func(c *creatives.Creative) { c.Media, c.Metrics = &creatives.Media{}, &creatives.Metrics{} }),
 		"least media":            media(creatives.Media{Width: new(int64(1)), Height: new(int64(1)), DurationS: new(0.0)}),
@@ -134,16 +134,24 @@ func TestEveryRuleOfEveryFieldHasItsPathAndMessage(t *testing.T) {
 			rules.Violation{"attributes[]", "min", "the name of attributes[] must be at least 1 character"},
 		},
 		{
-			creative(func(v *c) { v.Attributes = map[string]string{*long(101): "v"} }),
-			rules.Violation{"attributes[" + *long(101) + "]", "max", "the name of attributes[" + *long(101) + "] must be at most 100 characters"},
+			creative(func(v *c) { v.Attributes = map[string]string{*long(65): "v"} }),
+			rules.Violation{"attributes[" + *long(65) + "]", "max", "the name of attributes[" + *long(65) + "] must be at most 64 characters"},
 		},
 		{
-			creative(func(v *c) { v.Attributes = map[string]string{"a\x00.b": "v"} }),
-			rules.Violation{"attributes[a\x00.b]", "text", "the name of attributes[a\x00.b] must be UTF-8 text without NUL"},
+			creative(func(v *c) { v.Attributes = map[string]string{"a\x00b": "v"} }),
+			rules.Violation{"attributes[a\x00b]", "attribute_name", "the name of attributes[a\x00b] must be UTF-8 text without dots, NUL, and a dollar sign in front"},
 		},
 		{
-			creative(func(v *c) { v.Attributes = map[string]string{"a.b[c]": *long(4001)} }),
-			rules.Violation{"attributes[a.b[c]]", "max", "attributes[a.b[c]] must be at most 4000 characters"},
+			creative(func(v *c) { v.Attributes = map[string]string{"a.b": "v"} }),
+			rules.Violation{"attributes[a.b]", "attribute_name", "the name of attributes[a.b] must be UTF-8 text without dots, NUL, and a dollar sign in front"},
+		},
+		{
+			creative(func(v *c) { v.Attributes = map[string]string{"$a": "v"} }),
+			rules.Violation{"attributes[$a]", "attribute_name", "the name of attributes[$a] must be UTF-8 text without dots, NUL, and a dollar sign in front"},
+		},
+		{
+			creative(func(v *c) { v.Attributes = map[string]string{"a$b[c]": *long(4001)} }),
+			rules.Violation{"attributes[a$b[c]]", "max", "attributes[a$b[c]] must be at most 4000 characters"},
 		},
 		{
 			creative(func(v *c) { v.Attributes = map[string]string{"colour": "\xff"} }),
@@ -263,7 +271,7 @@ func TestAllWrongFieldsAreReportedInTheirOrder(t *testing.T) {
 func TestEveryRuleInUseHasAMessageOfItsOwn(t *testing.T) {
 	t.Parallel()
 	known := []string{
-		"required", "required_with", "oneof", "min", "max", "gte", "lte", "text", "http_url", "iso4217",
+		"required", "required_with", "oneof", "min", "max", "gte", "lte", "text", "attribute_name", "http_url", "iso4217",
 		"omitempty", "dive", "keys", "endkeys", // these say where rules apply
 	}
 	var look func(reflect.Type)

@@ -1,8 +1,9 @@
 // Package seeding fills a database with made data that has the shapes which hurt lists: ties, nulls, missing fields,
-// missing and null parents, names in every writing. The same seed gives the same documents, ids included.
+// missing and null parents, names in every writing. The same seed gives the same documents, ids included; only the
+// stamps are those of the moment at which they are written.
 //
 // It writes without the package changes, the one writer of everything else: nulls and half-missing parents are what
-// that writer never stores.
+// that writer never stores. So it sets the stamps itself.
 package seeding
 
 import (
@@ -61,7 +62,7 @@ type Seeder struct {
 	options  Options
 	progress func(documents int)
 	summary  Summary
-	batches  map[string][]any
+	batches  map[string][]bson.D
 }
 
 // New makes a seeder. progress is told of each batch that was written.
@@ -71,7 +72,7 @@ func New(db *mongo.Database, o Options, progress func(documents int)) (*Seeder, 
 	}
 	return &Seeder{
 		db: db, options: o, progress: progress,
-		summary: Summary{Inserted: map[string]int{}}, batches: map[string][]any{},
+		summary: Summary{Inserted: map[string]int{}}, batches: map[string][]bson.D{},
 	}, nil
 }
 
@@ -139,6 +140,15 @@ func (s *Seeder) flush(ctx context.Context, collection string) error {
 	if len(docs) == 0 {
 		return nil
 	}
+	if collection != history.Collection {
+		now, err := mongodb.ServerTime(ctx, s.db)
+		if err != nil {
+			return mongodb.Convert(err)
+		}
+		for i := range docs {
+			docs[i] = stamped(docs[i], now)
+		}
+	}
 	_, err := s.db.Collection(collection).InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	present, err := alreadyThere(err)
 	if err != nil {
@@ -172,6 +182,8 @@ type maker struct {
 	number int
 	id     bson.ObjectID
 	seed   uint64
+	// ownMode is the task's mode, once it is made: its comments have the same one.
+	ownMode string
 }
 
 func (s *Seeder) maker(collection string, number int) *maker {

@@ -3,6 +3,7 @@ package seeding_test
 import (
 	"context"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"catalogue/internal/mongodb"
 	"catalogue/internal/mongotest"
 	"catalogue/internal/seeding"
 )
@@ -36,6 +38,56 @@ func contents(t *testing.T, db *mongo.Database, collection string) []bson.Raw {
 	return docs
 }
 
+// withoutStamps are the documents less what depends on when they were written.
+func withoutStamps(t *testing.T, docs []bson.Raw) []bson.D {
+	t.Helper()
+	out := make([]bson.D, 0, len(docs))
+	for _, raw := range docs {
+		var doc bson.D
+		require.NoError(t, bson.Unmarshal(raw, &doc))
+		out = append(out, slices.DeleteFunc(doc, func(e bson.E) bool {
+			return e.Key == "dateModified" || e.Key == "public_modified"
+		}))
+	}
+	return out
+}
+
+func TestObjectsAreStampedAsTheirWriterWouldHaveStampedThem(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	before, err := mongodb.ServerTime(t.Context(), db)
+	require.NoError(t, err)
+	seed(t, db, seeding.Options{Creatives: 1200, Tasks: 150, Seed: 7})
+	after, err := mongodb.ServerTime(t.Context(), db)
+	require.NoError(t, err)
+	modes := map[bson.ObjectID]string{}
+	for _, task := range contents(t, db, "tasks") {
+		modes[task.Lookup("_id").ObjectID()] = task.Lookup("mode").StringValue()
+	}
+	feeds := map[string]int{}
+	for _, name := range []string{"creatives", "tasks", "comments"} {
+		for _, doc := range contents(t, db, name) {
+			require.Equal(t, int64(1), doc.Lookup("rev").Int64())
+			at := doc.Lookup("dateModified").Time()
+			require.False(t, at.Before(before) || at.After(after))
+			require.InDelta(t, float64(at.UnixMilli())/1000, doc.Lookup("public_modified").Double(), 0)
+			mode := doc.Lookup("mode").StringValue()
+			if name == "comments" {
+				require.Equal(t, modes[doc.Lookup("entity_id").ObjectID()], mode)
+			}
+			feed, shown := doc.Lookup("feed").StringValueOK()
+			if status, _ := doc.Lookup("status").StringValueOK(); status == "draft" {
+				require.False(t, shown)
+				feed = "none"
+			} else {
+				require.Equal(t, mode, feed)
+			}
+			feeds[feed]++
+		}
+	}
+	require.Len(t, feeds, 3, "live, test and none: %v", feeds)
+}
+
 func TestOneSeedGivesOneSetOfData(t *testing.T) {
 	t.Parallel()
 	a, b, c := mongotest.Database(t), mongotest.Database(t), mongotest.Database(t)
@@ -47,8 +99,9 @@ func TestOneSeedGivesOneSetOfData(t *testing.T) {
 	seed(t, b, o)
 	seed(t, c, seeding.Options{Creatives: 1200, Tasks: 150, Seed: 8})
 	for _, name := range collections {
-		require.Equal(t, contents(t, a, name), contents(t, b, name), name)
-		require.NotEqual(t, contents(t, a, name), contents(t, c, name), name)
+		want := withoutStamps(t, contents(t, a, name))
+		require.Equal(t, want, withoutStamps(t, contents(t, b, name)), name)
+		require.NotEqual(t, want, withoutStamps(t, contents(t, c, name)), name)
 	}
 }
 

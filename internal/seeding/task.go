@@ -25,6 +25,7 @@ var (
 
 func (m *maker) task(o Options) bson.D {
 	created := m.moment()
+	m.ownMode = m.mode()
 	status := moves[m.IntN(len(moves))]
 	title := titles[m.IntN(len(titles))]
 	if title == "" || m.IntN(2) == 0 {
@@ -36,7 +37,7 @@ func (m *maker) task(o Options) bson.D {
 		{Key: "status", Value: status},
 		{Key: "priority", Value: int64(m.IntN(5))},
 		{Key: "type", Value: types[m.IntN(len(types))]},
-		{Key: "mode", Value: m.mode()},
+		{Key: "mode", Value: m.ownMode},
 	}
 	doc = m.maybe(doc, 98, "created_at", created)
 	doc = m.maybe(doc, 95, "updated_at", created.Add(time.Duration(m.IntN(1000))*time.Hour))
@@ -75,6 +76,7 @@ func (m *maker) comments() []bson.D {
 			{Key: "entity_id", Value: m.id},
 			{Key: "author", Value: users[m.IntN(len(users))]},
 			{Key: "body", Value: bodies[m.IntN(len(bodies))]},
+			{Key: "mode", Value: m.ownMode},
 			{Key: "created_at", Value: at},
 		})
 	}

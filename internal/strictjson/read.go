@@ -1,0 +1,121 @@
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"catalogue/internal/problem"
+)
+
+// Parse reads one JSON value. What is no JSON in UTF-8 is a problem with the code body_malformed; names that are there
+// twice, lone surrogates and NUL are one with all of them by path.
+func Parse(data []byte) (Value, error) {
+	v, err := Read(data)
+	if err != nil {
+		return Value{}, err
+	}
+	var f faults
+	f.inside(v, "")
+	return v, problem.Invalid(f.list)
+}
+
+// Read is Parse for a value that goes to decoders: names that are there twice, lone surrogates and NUL are left for
+// them, which tell of these together with all else that is wrong. So one bad item of a list spoils none of the others.
+// Its errors are problems: body_malformed for what is no JSON in UTF-8 or is nested too deep, body_too_large for more
+// values than any request needs.
+func Read(data []byte) (Value, error) {
+	if !utf8.Valid(data) || !json.Valid(data) {
+		return Value{}, problem.New(problem.BodyMalformed, "The body is not one JSON value in UTF-8.")
+	}
+	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	r.dec.UseNumber()
+	return r.value(0)
+}
+
+// reader builds values of a text that is known to be JSON, so that the decoder's errors cannot happen.
+type reader struct {
+	data []byte
+	dec  *json.Decoder
+	end  int64 // of the token before
+	read int   // values so far
+}
+
+// next is the next token, and how it was written: a token alone has lone surrogates replaced already.
+func (r *reader) next() (token json.Token, raw string) {
+	token, _ = r.dec.Token()
+	start := r.end
+	r.end = r.dec.InputOffset()
+	return token, strings.TrimLeft(string(r.data[start:r.end]), " \t\r\n,:")
+}
+
+// value reads a value that lies within so many others.
+func (r *reader) value(depth int) (Value, error) {
+	if r.read++; r.read > maxValues {
+		return Value{}, problem.New(problem.BodyTooLarge, "The body holds more than %d values.", maxValues)
+	}
+	token, raw := r.next()
+	switch t := token.(type) {
+	case json.Delim:
+		if depth == maxDepth {
+			return Value{}, problem.New(problem.BodyMalformed, "The body is nested more than %d deep.", maxDepth)
+		}
+		if t == '[' {
+			return r.array(depth + 1)
+		}
+		return r.object(depth + 1)
+	case string:
+		if flaw := flawOf(raw); flaw != sound {
+			return Value{kind: text, literal: raw, flaw: flaw}, nil
+		}
+		return Value{kind: text, literal: t}, nil
+	case json.Number:
+		return Value{kind: number, literal: t.String()}, nil
+	case bool:
+		return Value{kind: boolean, literal: raw}, nil
+	default:
+		return Value{kind: null}, nil
+	}
+}
+
+func (r *reader) array(depth int) (Value, error) {
+	in := &inside{}
+	for r.dec.More() {
+		v, err := r.value(depth)
+		if err != nil {
+			return Value{}, err
+		}
+		in.values = append(in.values, v)
+	}
+	r.next() // the bracket
+	return Value{kind: array, inside: in}, nil
+}
+
+// object keeps the first of two members of one name.
+func (r *reader) object(depth int) (Value, error) {
+	in := &inside{index: map[string]int{}}
+	for r.dec.More() {
+		token, raw := r.next()
+		name, _ := token.(string)
+		flaw := flawOf(raw)
+		if flaw != sound {
+			name = raw[1 : len(raw)-1] // as it was written: its characters cannot be shown
+		} else if _, again := in.index[name]; again {
+			flaw = repeated
+		}
+		v, err := r.value(depth)
+		if err != nil {
+			return Value{}, err
+		}
+		if flaw != sound {
+			in.wrong = append(in.wrong, wrongMember{name: name, flaw: flaw, value: v})
+			continue
+		}
+		in.index[name] = len(in.names)
+		in.names = append(in.names, name)
+		in.values = append(in.values, v)
+	}
+	r.next() // the brace
+	return Value{kind: object, inside: in}, nil
+}
