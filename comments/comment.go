@@ -19,5 +19,12 @@ type Comment struct {
 	Author     *string          `bson:"author,omitempty"      json:"author,omitempty"      validate:"required,min=1,max=200,text"`
 	Body       *string          `bson:"body,omitempty"        json:"body,omitempty"        validate:"required,min=1,max=100000,text"`
 	CreatedAt  *instant.Instant `bson:"created_at,omitempty"  json:"created_at,omitempty"`
-	Source     *origin.Source   `bson:"source,omitempty"      json:"-"`
+	// Mode is that of the entity when the comment was written.
+	Mode *string `bson:"mode,omitempty" json:"mode,omitempty" validate:"omitempty,oneof=live test"`
+
+	// Rev is 1 at first and goes up by one with every change. DateModified is when the last one was made.
+	Rev          *int64           `bson:"rev,omitempty"          json:"rev,omitempty"`
+	DateModified *instant.Instant `bson:"dateModified,omitempty" json:"dateModified,omitempty"`
+
+	Source *origin.Source `bson:"source,omitempty"      json:"-"`
 }

@@ -37,6 +37,10 @@ type Creative struct {
 	Format *string       `bson:"format,omitempty" json:"format,omitempty" validate:"required,oneof=image video html text"`
 	Mode   *string       `bson:"mode,omitempty"   json:"mode,omitempty"   validate:"required,oneof=live test"`
 
+	// Rev is 1 at first and goes up by one with every change. DateModified is when the last one was made.
+	Rev          *int64           `bson:"rev,omitempty"          json:"rev,omitempty"`
+	DateModified *instant.Instant `bson:"dateModified,omitempty" json:"dateModified,omitempty"`
+
 	CreatedAt  *instant.Instant `bson:"created_at,omitempty"  json:"created_at,omitempty"`
 	UpdatedAt  *instant.Instant `bson:"updated_at,omitempty"  json:"updated_at,omitempty"`
 	LaunchedAt *instant.Instant `bson:"launched_at,omitempty" json:"launched_at,omitempty"` // first shown to the public
@@ -45,7 +49,7 @@ type Creative struct {
 	Media      *Media            `bson:"media,omitempty"      json:"media,omitempty"`
 	Metrics    *Metrics          `bson:"metrics,omitempty"    json:"metrics,omitempty"`
 	Tags       []string          `bson:"tags,omitempty"       json:"tags,omitempty"       validate:"max=100,dive,min=1,max=100,text"`
-	Attributes map[string]string `bson:"attributes,omitempty" json:"attributes,omitempty" validate:"max=100,dive,keys,min=1,max=100,text,endkeys,max=4000,text"`
+	Attributes map[string]string `bson:"attributes,omitempty" json:"attributes,omitempty" validate:"max=100,dive,keys,min=1,max=64,attribute_name,endkeys,max=4000,text"`
 	Source     *origin.Source    `bson:"source,omitempty"     json:"source,omitempty"`
 }
 
@@ -69,13 +73,16 @@ type Metrics struct {
 	CTR *float64 `bson:"ctr,omitempty" json:"ctr,omitempty" validate:"omitempty,gte=0"`
 }
 
-// Derive computes what follows from other fields and leaves out empty parents. Every way in calls it before
-// the creative is stored.
+// Derive computes what follows from other fields, takes away a currency of no amount, and leaves out empty parents.
+// Every way in calls it before the creative is stored. What c points to is changed in place.
 func (c *Creative) Derive() {
 	if m := c.Metrics; m != nil {
 		m.CTR = nil
 		if m.Impressions != nil && *m.Impressions > 0 && m.Clicks != nil {
 			m.CTR = new(float64(*m.Clicks) / float64(*m.Impressions))
+		}
+		if m.Spend == nil {
+			m.Currency = nil
 		}
 		if *m == (Metrics{}) {
 			c.Metrics = nil

@@ -36,6 +36,10 @@ type Task struct {
 	Assignee    *string       `bson:"assignee,omitempty"    json:"assignee,omitempty"    validate:"omitempty,min=1,max=200,text"`
 	CreatedBy   *string       `bson:"created_by,omitempty"  json:"created_by,omitempty"  validate:"omitempty,min=1,max=200,text"`
 
+	// Rev is 1 at first and goes up by one with every change. DateModified is when the last one was made.
+	Rev          *int64           `bson:"rev,omitempty"          json:"rev,omitempty"`
+	DateModified *instant.Instant `bson:"dateModified,omitempty" json:"dateModified,omitempty"`
+
 	CreatedAt *instant.Instant `bson:"created_at,omitempty" json:"created_at,omitempty"`
 	UpdatedAt *instant.Instant `bson:"updated_at,omitempty" json:"updated_at,omitempty"`
 	DueAt     *instant.Instant `bson:"due_at,omitempty"     json:"due_at,omitempty"`
