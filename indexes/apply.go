@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -49,6 +50,9 @@ func build(ctx context.Context, db *mongo.Database, s Standing) error {
 	}
 	if len(s.Index.Partial) > 0 {
 		opts.SetPartialFilterExpression(s.Index.Partial)
+	}
+	if s.Index.ExpireAfter != 0 {
+		opts.SetExpireAfterSeconds(int32(s.Index.ExpireAfter / time.Second)) //nolint:gosec // 2^31 seconds are 68 years
 	}
 	_, err := db.Collection(s.Index.Collection).Indexes().
 		CreateOne(ctx, mongo.IndexModel{Keys: s.Index.Keys, Options: opts})

@@ -1,10 +1,11 @@
-// Package indexes keeps the database's indexes as the lists declare them: it compares, builds what is missing and
-// knows by which name each one can be hinted.
+// Package indexes keeps the database's indexes as the lists declare them: it compares, builds what is missing, hides and
+// later drops what it once built and nothing declares any more, and knows by which name each one can be hinted.
 package indexes
 
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -16,7 +17,10 @@ type Index struct {
 	Keys       bson.D // field → 1, in order
 	Unique     bool
 	Partial    bson.D // partialFilterExpression, or nil
-	Reason     string // what needs it, for people
+	// ExpireAfter lets the database remove each row that long after the date in the key's only field, in whole seconds.
+	// Zero keeps the rows.
+	ExpireAfter time.Duration
+	Reason      string // what needs it, for people
 }
 
 // ForSort is the index that serves a list's sort in both directions: the list's equalities, the sort field, and _id
@@ -77,7 +81,7 @@ func plain(v any) any {
 
 // identity tells indexes apart: by collection, key and options, of which two declarations of one key may differ.
 func (i Index) identity() string {
-	return fmt.Sprintf("%s %t %s", i, i.Unique, documentText(i.Partial))
+	return fmt.Sprintf("%s %t %s %s", i, i.Unique, documentText(i.Partial), i.ExpireAfter)
 }
 
 // documentText writes a document as extended JSON, which folds nothing but the absent and the empty document: the

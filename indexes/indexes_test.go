@@ -3,6 +3,7 @@ package indexes
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -43,6 +44,8 @@ func TestDistinctDropsNothingButTheSameIndex(t *testing.T) {
 		{Collection: "rows", Keys: keys, Unique: true},
 		{Collection: "rows", Keys: keys, Partial: bson.D{{Key: "a", Value: 1}}},
 		{Collection: "rows", Keys: keys, Partial: bson.D{{Key: "a", Value: 2}}},
+		{Collection: "rows", Keys: keys, ExpireAfter: time.Second},
+		{Collection: "rows", Keys: keys, ExpireAfter: time.Minute},
 	}
 	same := Index{Collection: "rows", Keys: bson.D{{Key: "a", Value: 1.0}}, Partial: bson.D{}, Reason: "another"}
 	require.Equal(t, different, Distinct(different, []Index{same, plain}, different))
@@ -84,6 +87,34 @@ func TestTheRightIndexIsFoundBesideOneOfOtherOptions(t *testing.T) {
 	require.Equal(t, Standing{byName, Ready, "right"}, stand(byName, []found{right, wrong}))
 	require.Equal(t, Standing{byName, Building, "building"}, stand(byName, []found{wrong, building}))
 	require.Equal(t, Standing{byName, Conflict, "wrong"}, stand(byName, []found{wrong}))
+}
+
+func TestTheExpiryOfAnIndexIsComparedAsANumberOfSeconds(t *testing.T) {
+	t.Parallel()
+	keep := Index{Collection: "rows", Keys: bson.D{{Key: "at", Value: int32(1)}}}
+	expire := keep
+	expire.ExpireAfter = time.Hour
+	entry := bson.D{{Key: "key", Value: keep.Keys}, {Key: "name", Value: "x"}}
+	for name, c := range map[string]struct {
+		seconds      any // nil where the rows do not expire
+		keep, expire Status
+	}{
+		"none":          {nil, Ready, Conflict},
+		"int32":         {int32(3600), Conflict, Ready},
+		"int64":         {int64(3600), Conflict, Ready},
+		"double":        {3600.0, Conflict, Ready},
+		"another":       {int32(3601), Conflict, Conflict},
+		"at the moment": {int32(0), Conflict, Conflict},
+	} {
+		doc := entry[:2:2]
+		if c.seconds != nil {
+			doc = append(doc, bson.E{Key: "expireAfterSeconds", Value: c.seconds})
+		}
+		f, err := readEntry(raw(t, doc))
+		require.NoError(t, err, name)
+		require.Equal(t, c.keep, stand(keep, []found{f}).Status, name)
+		require.Equal(t, c.expire, stand(expire, []found{f}).Status, name)
+	}
 }
 
 func TestPlansOfEveryFormAreRead(t *testing.T) {

@@ -2,7 +2,6 @@ package indexes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -38,11 +37,20 @@ type found struct {
 	Hidden    bool   `bson:"hidden"`
 	Partial   bson.D `bson:"partialFilterExpression"`
 	Collation bson.D `bson:"collation"`
-	building  bool
+	// ExpireAfter is in seconds, of whatever type of number. Nil where rows do not expire, which zero does not say.
+	ExpireAfter *float64 `bson:"expireAfterSeconds"`
+	building    bool
 }
 
 // Plan compares the declared indexes with those of the database. It gives up after a while where that does not answer.
 func Plan(ctx context.Context, db *mongo.Database, declared []Index) ([]Standing, error) {
+	return planBy(ctx, db, declared, found.sameOptions)
+}
+
+// planBy is Plan with another measure of what counts as the declared index among those of its key.
+func planBy(
+	ctx context.Context, db *mongo.Database, declared []Index, same func(found, Index) bool,
+) ([]Standing, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	have := map[string][]found{}
@@ -56,19 +64,21 @@ func Plan(ctx context.Context, db *mongo.Database, declared []Index) ([]Standing
 			}
 			have[want.Collection] = list
 		}
-		out = append(out, stand(want, list))
+		out = append(out, standBy(want, list, same))
 	}
 	return out, nil
 }
 
-func stand(want Index, have []found) Standing {
+func stand(want Index, have []found) Standing { return standBy(want, have, found.sameOptions) }
+
+func standBy(want Index, have []found, same func(found, Index) bool) Standing {
 	s := Standing{Index: want, Status: Missing, Name: freeName(want.Name(), have)}
 	for _, f := range have {
 		if keyText(f.Keys) != keyText(want.Keys) {
 			continue
 		}
 		switch {
-		case !f.sameOptions(want):
+		case !same(f, want):
 			if s.Status == Missing { // another index on the same key may still be the right one
 				s.Status, s.Name = Conflict, f.Name
 			}
@@ -86,9 +96,13 @@ func stand(want Index, have []found) Standing {
 	return s
 }
 
-func (f found) sameOptions(want Index) bool {
-	return f.Unique == want.Unique && !f.Sparse && len(f.Collation) == 0 &&
-		documentText(f.Partial) == documentText(want.Partial)
+func (f found) sameOptions(want Index) bool { return f.serves(want) && f.sameExpiry(want) }
+
+func (f found) sameExpiry(want Index) bool {
+	if f.ExpireAfter == nil {
+		return want.ExpireAfter == 0
+	}
+	return want.ExpireAfter != 0 && *f.ExpireAfter == want.ExpireAfter.Seconds()
 }
 
 // freeName keeps clear of an index of another key that has our name: _2, _3 and so on.
@@ -104,8 +118,6 @@ func freeName(name string, have []found) string {
 	return free
 }
 
-const codeNamespaceNotFound = 26
-
 // listIndexes lists the indexes of a collection, those being built among them. A collection that does not exist has none.
 func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]found, error) {
 	cursor, err := db.RunCommandCursor(ctx, bson.D{
@@ -113,7 +125,7 @@ func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]
 		{Key: "includeBuildUUIDs", Value: true}, // the only mark of an index that is not finished
 	})
 	if err != nil {
-		if e, ok := errors.AsType[mongo.CommandError](err); ok && e.Code == codeNamespaceNotFound {
+		if hasCode(err, codeNamespaceNotFound) {
 			return nil, nil
 		}
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"os"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -105,6 +106,22 @@ func TestApplyAgainBuildsNothing(t *testing.T) {
 	for _, s := range told {
 		require.Equal(t, Ready, s.Status, s.Index)
 	}
+}
+
+func TestAnIndexWhoseRowsExpire(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	expiring := Index{Collection: "rows", Keys: bson.D{{Key: "at", Value: int32(1)}}, ExpireAfter: 36 * time.Hour}
+	require.NoError(t, Apply(t.Context(), db, []Index{expiring}, func(Standing) {}))
+	require.Equal(t, []Standing{{expiring, Ready, "at_1"}}, plan(t, db, expiring))
+	list, err := listIndexes(t.Context(), db, "rows")
+	require.NoError(t, err)
+	require.InEpsilon(t, 129600.0, *list[len(list)-1].ExpireAfter, 0)
+
+	longer, forever := expiring, expiring
+	longer.ExpireAfter, forever.ExpireAfter = 48*time.Hour, 0
+	require.Equal(t, []Standing{{longer, Conflict, "at_1"}, {forever, Conflict, "at_1"}}, plan(t, db, longer, forever))
+	require.ErrorContains(t, Apply(t.Context(), db, []Index{longer}, func(Standing) {}), "exists as \"at_1\" with other options")
 }
 
 func TestAnIndexUnderAnotherNameIsAsGood(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -23,6 +24,7 @@ type State struct {
 	declared []Index
 	now      func() time.Time
 	group    singleflight.Group
+	repeats  atomic.Int64
 
 	mu        sync.RWMutex
 	looked    time.Time
@@ -63,7 +65,8 @@ func (s *State) Look(ctx context.Context) error {
 }
 
 func (s *State) look(ctx context.Context) error {
-	standings, err := Plan(ctx, s.db, s.declared)
+	// When rows expire is no matter of reads: two versions that differ in it work side by side.
+	standings, err := planBy(ctx, s.db, s.declared, found.serves)
 	if err != nil {
 		return err
 	}
@@ -86,8 +89,14 @@ func (s *State) Hint(i Index) string {
 	return ""
 }
 
-// Refused forgets an index that the database would not use, until the next look finds it ready.
+// Repeats is how many reads were repeated without their hint since the start, because the index was hidden or dropped
+// after the last look.
+func (s *State) Repeats() int64 { return s.repeats.Load() }
+
+// Refused forgets an index that the database would not use, until the next look finds it ready. Each call counts as a
+// read that is repeated without its hint.
 func (s *State) Refused(collection, name string) {
+	s.repeats.Add(1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for key, st := range s.standings {

@@ -101,6 +101,7 @@ func TestARefusedIndexIsNotHintedUntilItIsSeenAgain(t *testing.T) {
 	require.NotEmpty(t, state.Hint(byName), "another collection")
 	state.Refused("rows", "")
 	state.Refused("rows", byName.Name())
+	require.EqualValues(t, 3, state.Repeats())
 	require.Empty(t, state.Hint(byName))
 	require.NotEmpty(t, state.Hint(byScore))
 	require.ErrorContains(t, state.Unready(), byName.String())
@@ -191,4 +192,17 @@ func TestACallerThatLeavesTakesNoLookFromTheOthers(t *testing.T) {
 	close(db.pass)
 	require.NoError(t, <-second)
 	require.EqualValues(t, 1, db.looks.Load())
+}
+
+// Two versions that let rows expire at other times serve side by side.
+func TestWhenRowsExpireIsNoMatterOfReadiness(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	require.NoError(t, Apply(t.Context(), db, []Index{expiring}, func(Standing) {}))
+	longer := expiring
+	longer.ExpireAfter *= 2
+	state := NewState(db, []Index{longer}, clockAt(0))
+	require.NoError(t, state.Look(t.Context()))
+	require.NoError(t, state.Unready())
+	require.Equal(t, expiring.Name(), state.Hint(longer))
 }

@@ -15,12 +15,34 @@ type Item struct {
 	Fields []string
 }
 
+// Imported says what kind of objects the items of a collection are.
+type Imported struct {
+	// Entity is the name of one, as tombstones have it. Empty for those that leave none.
+	Entity     string
+	Collection string
+	// Stamped says that the objects have a rev and a place in the feed.
+	Stamped bool
+	// Parent is the collection of what the objects stand below, by the field entity_id. Those that are stamped take their
+	// mode from there. Empty where they stand alone.
+	Parent string
+}
+
+// Imported is the kind as imports know it.
+func (k Kind[T]) Imported() Imported {
+	out := Imported{Entity: k.Entity, Collection: k.Collection, Stamped: true}
+	if k.Parent != nil {
+		out.Parent = k.Parent.Collection
+	}
+	return out
+}
+
 // Outcome says what became of an imported item.
 type Outcome int
 
 // The outcomes of an imported item.
 const (
-	Unchanged Outcome = iota // the row last imported had the same digest
+	Unchanged Outcome = iota // what is stored already says the same, or was deleted since the same row was imported
 	Inserted
 	Updated
+	Orphaned // what it stands below has gone since its row was read; nothing is stored
 )

@@ -47,26 +47,54 @@ func item(id, digest string, entity thing, fields ...string) changes.Item {
 func database(t *testing.T) *mongo.Database {
 	t.Helper()
 	db := mongotest.Database(t)
-	unique := []indexes.Index{indexes.UniqueSource(collection)}
-	require.NoError(t, indexes.Apply(t.Context(), db, unique, func(indexes.Standing) {}))
+	require.NoError(t, uniqueSource(t, db, collection))
 	return db
+}
+
+func uniqueSource(t *testing.T, db *mongo.Database, collection string) error {
+	t.Helper()
+	declared := append(changes.Indexes(), indexes.UniqueSource(collection))
+	return indexes.Apply(t.Context(), db, declared, func(indexes.Standing) {})
 }
 
 func apply(t *testing.T, db *mongo.Database, items ...changes.Item) []changes.Outcome {
 	t.Helper()
-	out, err := changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, items)
+	out, err := importer(db).Apply(t.Context(), collection, items)
 	require.NoError(t, err)
 	return out
 }
 
-// stored is the thing of an id without its _id.
+// importer is one of things.
+func importer(db *mongo.Database) *changes.Importer { return importerWithIDs(db, bson.NewObjectID) }
+
+func importerWithIDs(db *mongo.Database, newID func() bson.ObjectID) *changes.Importer {
+	return importerOf(db, newID, true)
+}
+
+func importerOf(db *mongo.Database, newID func() bson.ObjectID, transactions bool) *changes.Importer {
+	return changes.NewImporter(db, changes.ImporterOptions{
+		NewID: newID, Transactions: transactions,
+		Kinds: []changes.Imported{
+			{Entity: "thing", Collection: collection, Stamped: true},
+			{Entity: "note", Collection: notes, Stamped: true, Parent: collection},
+			{Collection: "history", Parent: collection},
+			{Collection: unwritable},
+		},
+	})
+}
+
+// unwritable is the name of a collection that cannot be.
+const unwritable = "no$thing\x00"
+
+// stored is the thing of an id without its _id, source and stamp.
 func stored(t *testing.T, db *mongo.Database, id string) bson.M {
 	t.Helper()
 	var out bson.M
 	filter := bson.M{"source.system": "s", "source.id": id}
 	require.NoError(t, db.Collection(collection).FindOne(t.Context(), filter).Decode(&out))
-	delete(out, "_id")
-	delete(out, "source")
+	for _, name := range []string{"_id", "source", "rev", "dateModified", "public_modified", "feed"} {
+		delete(out, name)
+	}
 	return out
 }
 
@@ -89,7 +117,7 @@ func TestNewObjectsHaveTheirIDsFromTheWriter(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	id := bson.NewObjectID()
-	im := changes.NewImporter(db, func() bson.ObjectID { return id })
+	im := importerWithIDs(db, func() bson.ObjectID { return id })
 	_, err := im.Apply(t.Context(), collection, []changes.Item{item("1", "a", thing{Name: new("one")}, all...)})
 	require.NoError(t, err)
 	var got thing
@@ -103,23 +131,26 @@ func TestUpdateOfEmbeddedFields(t *testing.T) {
 	a1 := &parent{A: new(int64(1))}
 	other := bson.D{{Key: "x", Value: "kept"}}
 	for name, c := range map[string]struct {
-		before any // the stored parent; missing{} where there is none
-		row    *parent
-		fields []string
-		after  any
+		before  any // the stored parent; missing{} where there is none
+		row     *parent
+		fields  []string
+		after   any
+		outcome changes.Outcome
 	}{
-		"set in nothing":            {missing{}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
-		"set in null":               {nil, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
-		"set in a text":             {"odd", a1, all, bson.D{{Key: "a", Value: int64(1)}}},
-		"set in an array":           {bson.A{int32(1), "x"}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
-		"set in a document":         {other, a1, all, append(other, bson.E{Key: "a", Value: int64(1)})},
-		"the other one goes":        {bson.D{{Key: "b", Value: int64(2)}}, a1, all, bson.D{{Key: "a", Value: int64(1)}}},
-		"the other one is not ours": {bson.D{{Key: "b", Value: int64(2)}}, a1, []string{"parent.a"}, bson.D{{Key: "b", Value: int64(2)}, {Key: "a", Value: int64(1)}}},
-		"none in nothing":           {missing{}, nil, all, missing{}},
-		"none in null":              {nil, nil, all, missing{}},
-		"none in a document":        {append(bson.D{{Key: "a", Value: int64(2)}}, other...), nil, all, other},
-		"no empty parent is left":   {bson.D{{Key: "a", Value: int64(2)}}, nil, all, missing{}},
-		"a parent that is not ours": {bson.D{{Key: "a", Value: int64(2)}}, nil, []string{"name"}, bson.D{{Key: "a", Value: int64(2)}}},
+		"set in nothing":            {missing{}, a1, all, bson.D{{Key: "a", Value: int64(1)}}, changes.Updated},
+		"set in null":               {nil, a1, all, bson.D{{Key: "a", Value: int64(1)}}, changes.Updated},
+		"set in a text":             {"odd", a1, all, bson.D{{Key: "a", Value: int64(1)}}, changes.Updated},
+		"set in an array":           {bson.A{int32(1), "x"}, a1, all, bson.D{{Key: "a", Value: int64(1)}}, changes.Updated},
+		"set in a document":         {other, a1, all, append(other, bson.E{Key: "a", Value: int64(1)}), changes.Updated},
+		"set what is there":         {bson.D{{Key: "a", Value: 1.0}}, a1, all, bson.D{{Key: "a", Value: 1.0}}, changes.Unchanged},
+		"the other one goes":        {bson.D{{Key: "b", Value: int64(2)}}, a1, all, bson.D{{Key: "a", Value: int64(1)}}, changes.Updated},
+		"the other one is not ours": {bson.D{{Key: "b", Value: int64(2)}}, a1, []string{"parent.a"}, bson.D{{Key: "b", Value: int64(2)}, {Key: "a", Value: int64(1)}}, changes.Updated},
+		"none in nothing":           {missing{}, nil, all, missing{}, changes.Unchanged},
+		"none in null":              {nil, nil, all, nil, changes.Unchanged},
+		"none in a text":            {"odd", nil, all, missing{}, changes.Updated},
+		"none in a document":        {append(bson.D{{Key: "a", Value: int64(2)}}, other...), nil, all, other, changes.Updated},
+		"no empty parent is left":   {bson.D{{Key: "a", Value: int64(2)}}, nil, all, missing{}, changes.Updated},
+		"a parent that is not ours": {bson.D{{Key: "a", Value: int64(2)}}, nil, []string{"name"}, bson.D{{Key: "a", Value: int64(2)}}, changes.Unchanged},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,13 +161,14 @@ func TestUpdateOfEmbeddedFields(t *testing.T) {
 			}
 			_, err := db.Collection(collection).InsertOne(t.Context(), doc)
 			require.NoError(t, err)
-			require.Equal(t, []changes.Outcome{changes.Updated}, apply(t, db, item("1", "b", thing{Parent: c.row}, c.fields...)))
+			row := item("1", "b", thing{Parent: c.row}, c.fields...)
+			require.Equal(t, []changes.Outcome{c.outcome}, apply(t, db, row))
 			got, there := stored(t, db, "1")["parent"]
-			if c.after == (missing{}) {
-				require.False(t, there, got)
-				return
+			require.Equal(t, c.after != (missing{}), there, got)
+			if there {
+				require.Equal(t, c.after, got)
 			}
-			require.Equal(t, c.after, got)
+			require.Equal(t, []changes.Outcome{changes.Unchanged}, apply(t, db, row))
 		})
 	}
 }
@@ -166,6 +198,16 @@ func TestObjectWithoutADigestIsUpdated(t *testing.T) {
 // Many calls at once, of the same rows and of others: no row twice, no error, and the last one stands whole.
 func TestManyCallsAtOnce(t *testing.T) {
 	t.Parallel()
+	for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			manyCallsAtOnce(t, transactions)
+		})
+	}
+}
+
+func manyCallsAtOnce(t *testing.T, transactions bool) {
+	t.Helper()
 	db := database(t)
 	const rows, callers = 100, 6
 	var mu sync.Mutex
@@ -178,7 +220,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 			for i := range items {
 				items[i] = item(fmt.Sprintf("%03d", i), digest, thing{Name: new(digest)}, all...)
 			}
-			out, err := changes.NewImporter(db, bson.NewObjectID).Apply(ctx, collection, items)
+			out, err := importerOf(db, bson.NewObjectID, transactions).Apply(ctx, collection, items)
 			mu.Lock()
 			defer mu.Unlock()
 			for _, o := range out {
@@ -193,11 +235,12 @@ func TestManyCallsAtOnce(t *testing.T) {
 	require.Equal(t, rows, inserted)
 	cursor, err := db.Collection(collection).Find(t.Context(), bson.D{})
 	require.NoError(t, err)
-	var got []thing
+	var got []job
 	require.NoError(t, cursor.All(t.Context(), &got))
 	require.Len(t, got, rows)
 	for _, one := range got {
 		require.Equal(t, one.Source.Digest, *one.Name)
+		require.NotNil(t, one.DateModified)
 	}
 }
 
@@ -227,26 +270,27 @@ func TestObjectThatIsInTheWayAndCannotBeFoundIsNamed(t *testing.T) {
 	_, err := db.Collection(collection).InsertOne(t.Context(),
 		bson.M{"source": bson.A{bson.M{"system": "s", "id": "1"}}})
 	require.NoError(t, err)
-	_, err = changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, []changes.Item{
-		item("0", "a", thing{Name: new("x")}, all...), item("1", "a", thing{Name: new("x")}, all...),
-	})
-	var hidden *changes.HiddenError
-	require.ErrorAs(t, err, &hidden)
-	require.Equal(t, "1", hidden.Source.ID)
-	require.ErrorContains(t, err, "the object 1 of s cannot be inserted")
-	require.NotErrorIs(t, err, changes.ErrContended)
-	require.Equal(t, bson.M{"name": "x"}, stored(t, db, "0"))
+	for _, transactions := range []bool{true, false} {
+		_, err = importerOf(db, bson.NewObjectID, transactions).Apply(t.Context(), collection, []changes.Item{
+			item("0", "a", thing{Name: new("x")}, all...), item("1", "a", thing{Name: new("x")}, all...),
+		})
+		var hidden *changes.HiddenError
+		require.ErrorAs(t, err, &hidden)
+		require.Equal(t, "1", hidden.Source.ID)
+		require.ErrorContains(t, err, "the object 1 of s cannot be inserted")
+		require.NotErrorIs(t, err, changes.ErrContended)
+	}
 }
 
 func TestErrorsOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	_, err := changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), "no$thing\x00", []changes.Item{
+	_, err := importer(db).Apply(t.Context(), unwritable, []changes.Item{
 		item("1", "a", thing{Name: new("x")}, all...),
 	})
 	require.ErrorContains(t, err, "import into no$thing")
 	bad := changes.Item{Source: origin.Source{System: "s", ID: "1"}, Entity: 5, Fields: all}
-	_, err = changes.NewImporter(db, bson.NewObjectID).Apply(t.Context(), collection, []changes.Item{bad})
+	_, err = importer(db).Apply(t.Context(), collection, []changes.Item{bad})
 	require.ErrorContains(t, err, "encode the object 1 of s")
 }
 

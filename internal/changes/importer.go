@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"catalogue/internal/origin"
 )
 
-// maxRounds bounds how often a batch is looked at again because somebody else has written its objects in between.
+// maxRounds bounds how often a chunk is looked at again because somebody else has written its objects in between.
 // Each round makes progress for someone; an import that loses this often is not alone with other imports.
 const maxRounds = 10
 
@@ -35,165 +34,87 @@ func (e *HiddenError) Error() string {
 		"updated: %s", e.Source.ID, e.Source.System, e.Reason)
 }
 
-// Importer writes imported objects. It needs the unique index on (source.system, source.id): without it two imports
-// at once may double a row.
-type Importer struct {
-	db    *mongo.Database
-	newID func() bson.ObjectID
+// ImporterOptions say what an importer writes, and how.
+type ImporterOptions struct {
+	NewID func() bson.ObjectID
+	Kinds []Imported
+	// Transactions says that the database has them. Without them an import is slower, and nothing keeps a parent from being
+	// deleted while objects are imported below it.
+	Transactions bool
 }
 
-// NewImporter returns a writer to db that gives new objects their ids from newID.
-func NewImporter(db *mongo.Database, newID func() bson.ObjectID) *Importer {
-	return &Importer{db: db, newID: newID}
+// Importer writes imported objects. It needs the unique index on (source.system, source.id): without it two imports
+// at once may double a row. It writes no history.
+type Importer struct {
+	db      *mongo.Database
+	options ImporterOptions
+	pace    pace
+}
+
+// NewImporter returns a writer to db.
+func NewImporter(db *mongo.Database, o ImporterOptions) *Importer {
+	return &Importer{db: db, options: o}
 }
 
 // Apply inserts the items that are not in the collection, updates those whose row has another digest than the one
-// last imported, and leaves the others alone. Each object is written in one step; where an error ends the call, some
-// are written and some are not, and the same call again completes it. An item's source is unique among items.
+// last imported and says something else than what is stored, and leaves the others alone, the deleted ones too where the
+// row is still the same. Each object is written in one step; where an error ends the call, some are written and some
+// are not, and the same call again completes it. An item's source is unique among items.
 //
-// Several calls at once are safe: an object that another import has inserted or updated since it was looked at is
-// looked at again. Updated then means that the object had other content before the call and has the item's after it.
+// Several calls at once are safe: an object that somebody else has inserted or changed since it was looked at is looked
+// at again. Updated then means that the object had other content before the call and has the item's after it.
 func (im *Importer) Apply(ctx context.Context, collection string, items []Item) ([]Outcome, error) {
-	b := &batch{
-		coll:     im.db.Collection(collection),
+	kind, err := im.kind(collection)
+	if err != nil {
+		return nil, err
+	}
+	outcomes := make([]Outcome, 0, len(items))
+	for rest := items; len(rest) > 0; {
+		part := rest[:min(len(rest), im.pace.next())]
+		done, took, err := im.apply(ctx, kind, part)
+		if err != nil {
+			return nil, fmt.Errorf("import into %s: %w", collection, err)
+		}
+		im.pace.took(len(part), took)
+		outcomes, rest = append(outcomes, done...), rest[len(part):]
+	}
+	return outcomes, nil
+}
+
+func (im *Importer) kind(collection string) (Imported, error) {
+	for _, k := range im.options.Kinds {
+		if k.Collection == collection {
+			return k, nil
+		}
+	}
+	return Imported{}, fmt.Errorf("import into %s: it is not known what it holds", collection)
+}
+
+// apply writes a chunk, and tells how long the longest of its writes took.
+func (im *Importer) apply(ctx context.Context, kind Imported, items []Item) ([]Outcome, time.Duration, error) {
+	c := &chunk{
+		db: im.db, coll: inMajority(im.db, kind.Collection), kind: kind,
+		newID:    im.options.NewID,
+		whole:    im.options.Transactions,
 		items:    items,
+		encoded:  make([]elements, len(items)),
 		ids:      make([]bson.ObjectID, len(items)),
 		outcomes: make([]Outcome, len(items)),
 		tried:    make([]bool, len(items)),
 		refused:  make([]string, len(items)),
 	}
-	for i := range items {
-		b.ids[i] = im.newID()
-		b.open = append(b.open, i)
+	for i, item := range items {
+		var err error
+		if c.encoded[i], err = encode(item.Entity); err != nil {
+			return nil, 0, fmt.Errorf("encode the object %s of %s: %w", item.Source.ID, item.Source.System, err)
+		}
+		c.ids[i] = c.newID()
+		c.open = append(c.open, i)
 	}
 	for range maxRounds {
-		if len(b.open) == 0 {
-			return b.outcomes, nil
-		}
-		if err := b.round(ctx); err != nil {
-			return nil, fmt.Errorf("import into %s: %w", collection, err)
+		if err := c.round(ctx); err != nil || len(c.open) == 0 {
+			return c.outcomes, c.took, err
 		}
 	}
-	if len(b.open) > 0 {
-		return nil, fmt.Errorf("import into %s: %w", collection, ErrContended)
-	}
-	return b.outcomes, nil
-}
-
-// batch is one call of Apply.
-type batch struct {
-	coll     *mongo.Collection
-	items    []Item
-	ids      []bson.ObjectID // of the items, for those that are new
-	outcomes []Outcome
-	tried    []bool   // an update was sent in an earlier round
-	refused  []string // what the database said against an insert in an earlier round; "" where nothing
-	open     []int    // indexes of the items that are not settled
-}
-
-// round looks at the open items, settles those that are as they should be, and writes the others. What it wrote but
-// cannot be sure of stays open for the next round.
-func (b *batch) round(ctx context.Context) error {
-	stored, err := b.find(ctx)
-	if err != nil {
-		return err
-	}
-	var inserts, updates []int
-	for _, i := range b.open {
-		old, exists := stored[b.items[i].Source.ID]
-		if exists {
-			b.refused[i] = ""
-		}
-		switch {
-		case !exists && b.refused[i] != "":
-			return &HiddenError{Source: b.items[i].Source, Reason: b.refused[i]}
-		case !exists:
-			inserts = append(inserts, i)
-		case old.hasDigest(b.items[i].Source.Digest):
-			b.outcomes[i] = b.settled(i, old)
-		default:
-			updates = append(updates, i)
-		}
-	}
-	again, err := b.insert(ctx, inserts)
-	if err != nil {
-		return err
-	}
-	unsure, err := b.update(ctx, updates, stored)
-	if err != nil {
-		return err
-	}
-	b.open = slices.Concat(again, unsure)
-	return nil
-}
-
-// settled tells what this call did for an object that has the item's digest now.
-func (b *batch) settled(i int, old stored) Outcome {
-	switch {
-	case old.hasID(b.ids[i]):
-		return Inserted // by an attempt whose answer was lost
-	case b.tried[i]:
-		return Updated
-	default:
-		return Unchanged
-	}
-}
-
-// insert writes new objects and returns those that another import was faster with.
-func (b *batch) insert(ctx context.Context, indexes []int) ([]int, error) {
-	if len(indexes) == 0 {
-		return nil, nil
-	}
-	docs := make([]any, len(indexes))
-	for n, i := range indexes {
-		doc, err := document(b.items[i], b.ids[i])
-		if err != nil {
-			return nil, err
-		}
-		docs[n] = doc
-		b.outcomes[i] = Inserted
-	}
-	_, err := b.coll.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
-	if err == nil {
-		return nil, nil
-	}
-	failed, ok := errors.AsType[mongo.BulkWriteException](err)
-	if !ok || failed.WriteConcernError != nil {
-		return nil, err
-	}
-	var again []int
-	for _, one := range failed.WriteErrors {
-		if one.Code != codeDuplicateKey {
-			return nil, err
-		}
-		i := indexes[one.Index]
-		again = append(again, i)
-		b.refused[i] = one.Message
-	}
-	return again, nil
-}
-
-// update changes objects whose digest is still the one that was found, and returns all of them where one was not:
-// the answer does not say which.
-func (b *batch) update(ctx context.Context, indexes []int, stored map[string]stored) ([]int, error) {
-	if len(indexes) == 0 {
-		return nil, nil
-	}
-	models := make([]mongo.WriteModel, len(indexes))
-	for n, i := range indexes {
-		model, err := updateModel(b.items[i], stored[b.items[i].Source.ID])
-		if err != nil {
-			return nil, err
-		}
-		models[n] = model
-		b.outcomes[i], b.tried[i] = Updated, true
-	}
-	result, err := b.coll.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if err != nil {
-		return nil, err
-	}
-	if result.MatchedCount == int64(len(indexes)) {
-		return nil, nil
-	}
-	return indexes, nil
+	return nil, 0, ErrContended
 }

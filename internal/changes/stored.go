@@ -2,76 +2,114 @@ package changes
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// stored is what an update needs to know of an object: which row it was last imported from, and what stands where
-// the row's fields go.
-type stored struct {
-	id     bson.RawValue // of any type: an object that somebody else has made need not have an ObjectID
-	digest bson.RawValue // zero where there is none
-	doc    bson.Raw
-}
-
-func (s stored) hasID(id bson.ObjectID) bool {
-	own, ok := s.id.ObjectIDOK()
-	return ok && own == id
-}
-
-func (s stored) hasDigest(digest string) bool {
-	text, ok := s.digest.StringValueOK()
-	return ok && text == digest
-}
-
-// find reads the open items' objects, by source.id. All items of a batch are of one system.
-func (b *batch) find(ctx context.Context) (map[string]stored, error) {
-	bySystem := map[string][]string{}
-	for _, i := range b.open {
-		source := b.items[i].Source
-		bySystem[source.System] = append(bySystem[source.System], source.ID)
+// find reads the open items' objects, by source.id, as far as an update looks at them.
+func (c *chunk) find(ctx context.Context) (map[string]bson.Raw, error) {
+	projection := bson.D{{Key: fieldSource, Value: 1}, {Key: fieldRev, Value: 1}}
+	for _, name := range topLevel(c.items[0].Fields) {
+		projection = append(projection, bson.E{Key: name, Value: 1})
 	}
-	projection := bson.D{{Key: "source", Value: 1}}
-	for _, parent := range parents(b.items[0].Fields) {
-		projection = append(projection, bson.E{Key: parent, Value: 1})
-	}
-	out := map[string]stored{}
-	for system, ids := range bySystem {
-		err := findBySource(ctx, b.coll, system, ids, projection, func(id string, doc bson.Raw) {
-			doc = slices.Clone(doc) // the cursor reuses its memory
-			out[id] = stored{id: doc.Lookup("_id"), digest: doc.Lookup("source", "digest"), doc: doc}
+	out := map[string]bson.Raw{}
+	for system, ids := range c.bySystem(c.open) {
+		err := findBySource(ctx, c.coll, bson.D{}, system, ids, projection, func(id string, doc bson.Raw) {
+			out[id] = slices.Clone(doc) // the cursor reuses its memory
 		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("find what is stored: %w", err)
 		}
 	}
 	return out, nil
 }
 
-// parents lists the embedded documents that the fields lie in.
-func parents(fields []string) []string {
-	var out []string
-	for _, f := range fields {
-		if parent, _, nested := strings.Cut(f, "."); nested && !slices.Contains(out, parent) {
-			out = append(out, parent)
-		}
+// bySystem are the source.ids of items by their system, of which there is one in all.
+func (c *chunk) bySystem(items []int) map[string][]string {
+	out := map[string][]string{}
+	for _, i := range items {
+		source := c.items[i].Source
+		out[source.System] = append(out[source.System], source.ID)
 	}
 	return out
 }
 
-// findBySource calls each with every object of a system that has one of the ids.
+// deletedDigests are the digests of the rows from which deleted objects were imported last, by source.id.
+func (c *chunk) deletedDigests(ctx context.Context, items []int) (map[string]string, error) {
+	coll := c.db.Collection(tombstoneCollection)
+	projection := bson.D{{Key: fieldSource, Value: 1}, {Key: fieldPosition, Value: 1}}
+	entity := bson.D{{Key: "entity", Value: c.kind.Entity}}
+	out, latest := map[string]string{}, map[string]float64{}
+	for system, ids := range c.bySystem(items) {
+		err := findBySource(ctx, coll, entity, system, ids, projection, func(id string, doc bson.Raw) {
+			at, _ := doc.Lookup(fieldPosition).AsFloat64OK()
+			if before, again := latest[id]; again && before > at {
+				return
+			}
+			digest, _ := doc.Lookup(fieldSource, "digest").StringValueOK()
+			out[id], latest[id] = digest, at
+		})
+		if err != nil {
+			return nil, fmt.Errorf("find what was deleted: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// parents locks what the items stand below, where there are transactions, and tells the modes that they take from
+// there, by id. What is missing has gone.
+func (c *chunk) parents(ctx context.Context, items []int) (map[bson.ObjectID]string, error) {
+	if c.kind.Parent == "" || len(items) == 0 {
+		return nil, nil
+	}
+	ids := make([]bson.ObjectID, 0, len(items))
+	for _, i := range items {
+		ids = append(ids, c.parentOf(i))
+	}
+	slices.SortFunc(ids, compareIDs)
+	ids = slices.Compact(ids)
+	if c.whole {
+		if _, err := inMajority(c.db, c.kind.Parent).UpdateMany(ctx, anyOf(ids), lock(c.newID())); err != nil {
+			return nil, fmt.Errorf("lock the %s: %w", c.kind.Parent, err)
+		}
+	}
+	return modesBelow(ctx, c.db.Collection(c.kind.Parent), ids)
+}
+
+func compareIDs(a, b bson.ObjectID) int { return slices.Compare(a[:], b[:]) }
+
+func anyOf(ids []bson.ObjectID) bson.D { return bson.D{{Key: fieldID, Value: op("$in", ids)}} }
+
+// modesBelow are the modes of what stands below the objects of coll that exist, by their ids: see modeBelow.
+func modesBelow(ctx context.Context, coll *mongo.Collection, ids []bson.ObjectID) (map[bson.ObjectID]string, error) {
+	out := make(map[bson.ObjectID]string, len(ids))
+	cursor, err := coll.Find(ctx, anyOf(ids), options.Find().SetProjection(bson.D{{Key: fieldMode, Value: 1}}))
+	if err != nil {
+		return nil, fmt.Errorf("read the modes of %s: %w", coll.Name(), err)
+	}
+	var docs []bson.Raw
+	if err := cursor.All(ctx, &docs); err != nil {
+		return nil, fmt.Errorf("read the modes of %s: %w", coll.Name(), err)
+	}
+	for _, doc := range docs {
+		if id, ok := doc.Lookup(fieldID).ObjectIDOK(); ok {
+			out[id] = modeBelow(doc)
+		}
+	}
+	return out, nil
+}
+
+// findBySource calls each with every object that base finds of a system and has one of the ids.
 func findBySource(
-	ctx context.Context, coll *mongo.Collection, system string, ids []string, projection bson.D,
+	ctx context.Context, coll *mongo.Collection, base bson.D, system string, ids []string, projection bson.D,
 	each func(id string, doc bson.Raw),
 ) error {
-	filter := bson.D{
-		{Key: "source.system", Value: bson.D{{Key: "$eq", Value: system}}},
-		{Key: "source.id", Value: bson.D{{Key: "$in", Value: ids}}},
-	}
+	filter := append(slices.Clip(base),
+		bson.E{Key: "source.system", Value: op("$eq", system)}, bson.E{Key: "source.id", Value: op("$in", ids)})
 	cursor, err := coll.Find(ctx, filter, options.Find().SetProjection(projection))
 	if err != nil {
 		return err
@@ -95,7 +133,7 @@ func NewSources(coll *mongo.Collection) Sources { return Sources{coll: coll} }
 func (s Sources) IDsBySource(ctx context.Context, system string, ids []string) (map[string]bson.ObjectID, error) {
 	out := make(map[string]bson.ObjectID, len(ids))
 	projection := bson.D{{Key: "source.id", Value: 1}}
-	err := findBySource(ctx, s.coll, system, ids, projection, func(id string, doc bson.Raw) {
+	err := findBySource(ctx, s.coll, bson.D{}, system, ids, projection, func(id string, doc bson.Raw) {
 		if oid, ok := doc.Lookup("_id").ObjectIDOK(); ok {
 			out[id] = oid
 		}

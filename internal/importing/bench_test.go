@@ -10,8 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"catalogue/creatives"
+	"catalogue/indexes"
 	"catalogue/internal/changes"
 	"catalogue/internal/importing"
+	"catalogue/internal/mongotest"
 )
 
 // nowhere is a store that writes nothing.
@@ -24,14 +26,7 @@ func (nowhere) Apply(_ context.Context, _ string, items []changes.Item) ([]chang
 // BenchmarkRun is an import's own work, both passes, without the database.
 func BenchmarkRun(b *testing.B) {
 	const rows = 10_000
-	var text strings.Builder
-	for i := range rows {
-		fmt.Fprintf(&text, `{"acno":"A%05d","title":"A title of usual length, no. %d","classification":"on paper, unique",`+
-			`"medium":"Graphite on paper","acquisitionYear":1922,"dateText":"date not known","width":"394","height":"419",`+
-			`"depth":"","units":"mm","thumbnailUrl":"http://example.org/art/%d_8.jpg",`+
-			`"url":"http://example.org/art/artworks/%d","yearFrom":1828}`+"\n", i, i, i, i)
-	}
-	path := write(b, "a.jsonl", text.String())
+	path := write(b, "a.jsonl", artworks(rows, ""))
 	plan, err := importing.ParseMapping([]byte(shipped(b, "artworks.yaml")), creatives.ImportTarget())
 	require.NoError(b, err)
 	b.ReportAllocs()
@@ -46,4 +41,44 @@ func BenchmarkRun(b *testing.B) {
 		require.Equal(b, int64(rows), s.Read)
 	}
 	b.ReportMetric(float64(rows*b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+// BenchmarkRunIntoADatabase are imports of new rows, of the same ones again, and of other content for them.
+func BenchmarkRunIntoADatabase(b *testing.B) {
+	const rows = 5_000
+	plan, err := importing.ParseMapping([]byte(shipped(b, "artworks.yaml")), creatives.ImportTarget())
+	require.NoError(b, err)
+	first, other := write(b, "a.jsonl", artworks(rows, "")), write(b, "b.jsonl", artworks(rows, " other"))
+	elapsed := map[string]time.Duration{}
+	for b.Loop() {
+		db := mongotest.Database(b)
+		for _, run := range []struct{ name, path string }{{"new", first}, {"same", first}, {"changed", other}} {
+			s, err := importing.Run(b.Context(), importing.Options{
+				Path: run.path, Plan: plan, Rejects: run.path + ".rejects", Store: importer(db),
+				EnsureIndexes: func(ctx context.Context) error {
+					return indexes.Apply(ctx, db, creatives.Indexes(), func(indexes.Standing) {})
+				},
+				Progress: func(importing.Progress) {},
+				Now:      time.Now,
+			})
+			require.NoError(b, err)
+			require.Zero(b, s.Rejected)
+			elapsed[run.name] += s.Elapsed
+		}
+	}
+	for name, took := range elapsed {
+		b.ReportMetric(float64(rows*b.N)/took.Seconds(), name+"-rows/s")
+	}
+}
+
+// artworks makes rows as examples/mappings/artworks.yaml reads them, with titles that end in suffix.
+func artworks(rows int, suffix string) string {
+	var text strings.Builder
+	for i := range rows {
+		fmt.Fprintf(&text, `{"acno":"A%05d","title":"A title of usual length, no. %d%s","classification":"on paper, unique",`+
+			`"medium":"Graphite on paper","acquisitionYear":1922,"dateText":"date not known","width":"394","height":"419",`+
+			`"depth":"","units":"mm","thumbnailUrl":"http://example.org/art/%d_8.jpg",`+
+			`"url":"http://example.org/art/artworks/%d","yearFrom":1828}`+"\n", i, i, suffix, i, i)
+	}
+	return text.String()
 }

@@ -160,6 +160,7 @@ func TestAllFaultsOfARowAtOnce(t *testing.T) {
 		"  - {from: url, to: media.url}\n"
 	s := im.run("creatives", mapping, write(t, "a.jsonl", strings.Join([]string{
 		`{"id":"1","spend":"x","currency":"XXQ","url":"no url"}`,
+		`{"id":"5","spend":-5,"currency":"XXQ"}`,
 		`{"id":"2","clicks":-5,"impressions":4}`,
 		`{"id":"3","clicks":5,"impressions":-4}`,
 		`{"id":"4","spend":5,"currency":[],"clicks":"x","impressions":4}`,
@@ -172,8 +173,10 @@ func TestAllFaultsOfARowAtOnce(t *testing.T) {
 		reasons = append(reasons, *one.Column+" | "+one.Reason)
 	}
 	require.Equal(t, []string{
-		`spend | spend: "x" is no plain decimal number; url: media.url must be an http or https URL; currency: ` +
-			`metrics.currency must be a currency code of ISO 4217 in capitals, such as EUR`,
+		// a currency of no amount is taken away, so that nothing is wrong with it
+		`spend | spend: "x" is no plain decimal number; url: media.url must be an http or https URL`,
+		`spend | spend: metrics.spend must be at least 0; currency: metrics.currency must be a currency code of ` +
+			`ISO 4217 in capitals, such as EUR`,
 		`clicks | metrics.clicks must be at least 0`,
 		`impressions | metrics.impressions must be at least 0`,
 		`clicks | clicks: "x" is no plain whole number; currency: metrics.currency is required together with metrics.spend`,

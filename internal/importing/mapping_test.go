@@ -3,6 +3,7 @@ package importing_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,8 +93,8 @@ columns:
 			`such as "02.01.2006 15:04"`,
 		`line 13: times of the layout "2006-01-02" carry no zone: name the zone that they are meant in`,
 		`line 14: zone is set, but times of the layout carry their own`,
-		`line 15: an attribute's name has 1 to 100 bytes without dots and dollar signs: "$x"`,
-		`line 16: an attribute's name has 1 to 100 bytes without dots and dollar signs: "x.y"`,
+		`line 15: the name of attributes[$x] must be UTF-8 text without dots, NUL, and a dollar sign in front`,
+		`line 16: the name of attributes[x.y] must be UTF-8 text without dots, NUL, and a dollar sign in front`,
 		`line 18: split is for fields of several texts, which media.width is not`,
 		`line 19: constant: "x" is no plain whole number`,
 		`line 20: to is missing: it names the target field`,
@@ -106,6 +107,28 @@ columns:
 		`line 17: metrics.spend and metrics.currency are mapped together or not at all`,
 		`line 19: metrics.clicks and metrics.impressions are mapped together or not at all`,
 	}, got)
+}
+
+// The rules of an attribute's name are those that the type has, and no others.
+func TestNamesOfAttributes(t *testing.T) {
+	t.Parallel()
+	for name, wrong := range map[string]string{
+		"a": "", "a$b": "", "Größe in cm": "", strings.Repeat("é", 64): "",
+		"":                      "must be at least 1 character",
+		"$a":                    "a dollar sign in front",
+		"a.b":                   "without dots",
+		"a\x00b":                "NUL",
+		strings.Repeat("é", 65): "must be at most 64 characters",
+	} {
+		mapping := small + "  - {from: a, to: " + strconv.Quote("attributes."+name) + "}\n"
+		_, err := importing.ParseMapping([]byte(mapping), creatives.ImportTarget())
+		if wrong == "" {
+			require.NoError(t, err, name)
+			continue
+		}
+		require.ErrorContains(t, err, "the name of attributes[", name)
+		require.ErrorContains(t, err, wrong, name)
+	}
 }
 
 func TestUnknownKeysOfAMapping(t *testing.T) {

@@ -53,7 +53,7 @@ func (r *run) learn(_ context.Context, batch []row) error {
 
 // sorted are the rows of a batch by what is to be done with them.
 type sorted struct {
-	items      []changes.Item
+	rows       []*row // to be written
 	rejected   []reject
 	duplicates int64
 	superseded int64
@@ -66,8 +66,8 @@ type warned struct {
 	line int64
 }
 
-// write is the second pass. The rejects of a batch are on disk before its good rows are in the database, and its
-// figures are counted when both are.
+// write is the second pass. The rejects of a batch are on disk before its good rows are in the database, but for those
+// that the database turns down, and its figures are counted when both are.
 func (r *run) write(ctx context.Context, batch []row) error {
 	todo, err := r.sort(batch)
 	if err != nil {
@@ -76,22 +76,28 @@ func (r *run) write(ctx context.Context, batch []row) error {
 	if err := r.reject(todo.rejected); err != nil {
 		return err
 	}
-	outcomes, err := r.apply(ctx, todo.items)
+	outcomes, err := r.apply(ctx, todo.rows)
 	if err != nil {
 		return err
 	}
-	s := &r.summary
-	for _, o := range outcomes {
-		s.count(o)
+	if err := r.reject(r.Plan.orphans(todo.rows, outcomes)); err != nil {
+		return err
 	}
-	s.Read += int64(len(batch))
-	s.Duplicates += todo.duplicates
-	s.Superseded += todo.superseded
-	s.Rejected += int64(len(todo.rejected))
-	for _, w := range todo.warnings {
-		s.warn(w)
-	}
+	r.summary.Read += int64(len(batch))
+	r.summary.add(&todo, outcomes)
 	return nil
+}
+
+// orphans are the rows that stand below something that is not there any more.
+func (p *Plan) orphans(rows []*row, outcomes []changes.Outcome) []reject {
+	var out []reject
+	for i, o := range outcomes {
+		if o == changes.Orphaned {
+			p.orphan(rows[i])
+			out = append(out, rows[i].reject())
+		}
+	}
+	return out
 }
 
 func (r *run) sort(batch []row) (sorted, error) {
@@ -104,10 +110,7 @@ func (r *run) sort(batch []row) (sorted, error) {
 		}
 		switch r.keys.role(row.source.ID, row.source.Digest, row.line) {
 		case decides:
-			out.items = append(out.items, r.Plan.item(row))
-			for _, kind := range row.warnings {
-				out.warnings = append(out.warnings, warned{kind, row.line})
-			}
+			out.rows = append(out.rows, row)
 		case duplicate:
 			out.duplicates++
 		case superseded:
@@ -135,9 +138,13 @@ func (r *run) reject(rejected []reject) error {
 }
 
 // apply writes a batch to its end, also where Ctrl-C comes in the middle.
-func (r *run) apply(ctx context.Context, items []changes.Item) ([]changes.Outcome, error) {
-	if len(items) == 0 {
+func (r *run) apply(ctx context.Context, rows []*row) ([]changes.Outcome, error) {
+	if len(rows) == 0 {
 		return nil, nil
+	}
+	items := make([]changes.Item, len(rows))
+	for i, row := range rows {
+		items[i] = r.Plan.item(row)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(r.WriteTimeout, defaultWriteTimeout))
 	defer cancel()

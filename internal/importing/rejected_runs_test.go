@@ -15,6 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/sync/errgroup"
 
+	"catalogue/internal/changes"
 	"catalogue/internal/importing"
 )
 
@@ -43,6 +44,43 @@ func TestRowOfAnUnknownTaskIsRejected(t *testing.T) {
 	require.Equal(t, "entity_id is required", got[1].Reason)
 	task := im.stored("tasks")[0]["_id"]
 	require.Equal(t, []any{task, task}, im.field("comments", "entity_id"))
+}
+
+// A task may go after the file was checked, and even after a row's reference was resolved: the row is rejected then, as
+// one whose task is not known.
+func TestRowWhoseTaskIsDeletedMeanwhileIsRejected(t *testing.T) {
+	t.Parallel()
+	im := newImports(t)
+	im.run("tasks", shipped(t, "tasks.yaml"), write(t, "t.jsonl",
+		`{"id":"t-1","title":"a","status":"open","priority":2}`+"\n"+`{"id":"t-2","title":"b","status":"open","priority":2}`))
+	o := im.options("comments", shipped(t, "task-comments.yaml"), write(t, "c.jsonl",
+		`{"task_id":"t-1","author":"x","body":"one"}`+"\n"+`{"task_id":"t-2","author":"x","body":"two"}`))
+	o.Store = deleting{Store: o.Store, im: im}
+	s, err := importing.Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), s.Inserted)
+	require.Equal(t, int64(1), s.Warnings[importing.WarnNoCreationDate], "of the row that is in the database")
+	require.Equal(t, []int64{2}, s.WarningLines[importing.WarnNoCreationDate])
+	got := rejects(t, s)
+	require.Equal(t, rejected{
+		Line: 1, Column: new("task_id"), Reason: `tasks have no object "t-1" of "beads" any more`,
+		Row: `{"task_id":"t-1","author":"x","body":"one"}`,
+	}, got[0])
+	require.Equal(t, []any{"two"}, im.field("comments", "body"))
+	require.Equal(t, s.Read, s.Inserted+s.Rejected)
+}
+
+// deleting is a store before whose batch the first task goes.
+type deleting struct {
+	importing.Store
+	im imports
+}
+
+func (d deleting) Apply(ctx context.Context, collection string, items []changes.Item) ([]changes.Outcome, error) {
+	if _, err := d.im.db.Collection("tasks").DeleteOne(ctx, bson.M{"source.system": "beads", "source.id": "t-1"}); err != nil {
+		return nil, err
+	}
+	return d.Store.Apply(ctx, collection, items)
 }
 
 // A task that was removed and imported again has another id. What refers to it follows.

@@ -160,6 +160,15 @@ func (p *Plan) resolve(r *row, known map[int]map[string]bson.ObjectID) {
 	}
 }
 
+// orphan rejects a row whose references were known a moment ago: what they name was deleted meanwhile.
+func (p *Plan) orphan(r *row) {
+	for _, ref := range r.pending {
+		s := &p.steps[ref.step]
+		r.fault(p.columns[s.column], "%s have no object %s of %q any more", s.reference.Collection, cell.Quote(ref.id),
+			s.reference.System)
+	}
+}
+
 // tooLate rejects a row whose references are known now, and were not when the file was checked.
 func (p *Plan) tooLate(r *row) {
 	for _, ref := range r.pending {

@@ -57,7 +57,7 @@ func (im imports) options(target, mapping, path string) importing.Options {
 		Path:    path,
 		Plan:    plan,
 		Rejects: filepath.Join(im.t.TempDir(), "rejects.jsonl"),
-		Store:   changes.NewImporter(im.db, bson.NewObjectID),
+		Store:   importer(im.db),
 		Resolvers: map[string]importing.Resolver{
 			tasks.Collection:     changes.NewSources(im.db.Collection(tasks.Collection)),
 			creatives.Collection: changes.NewSources(im.db.Collection(creatives.Collection)),
@@ -70,6 +70,19 @@ func (im imports) options(target, mapping, path string) importing.Options {
 		Progress:     func(importing.Progress) {},
 		Now:          time.Now,
 	}
+}
+
+// importer writes what the targets import.
+func importer(db *mongo.Database) *changes.Importer {
+	return changes.NewImporter(db, changes.ImporterOptions{
+		NewID: bson.NewObjectID, Transactions: true,
+		Kinds: []changes.Imported{
+			{Entity: "creative", Collection: creatives.Collection, Stamped: true},
+			{Entity: tasks.Entity, Collection: tasks.Collection, Stamped: true},
+			{Entity: "comment", Collection: comments.Collection, Stamped: true, Parent: tasks.Collection},
+			{Collection: history.Collection, Parent: tasks.Collection},
+		},
+	})
 }
 
 // run imports a file and expects no error.

@@ -1,6 +1,8 @@
 package importing
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"catalogue/internal/changes"
@@ -38,6 +40,26 @@ func (s Summary) Rate() float64 {
 	return float64(s.Read) / s.Elapsed.Seconds()
 }
 
+// add counts a batch that is written, and its warnings in the order of the lines.
+func (s *Summary) add(batch *sorted, outcomes []changes.Outcome) {
+	s.Duplicates += batch.duplicates
+	s.Superseded += batch.superseded
+	s.Rejected += int64(len(batch.rejected))
+	warnings := batch.warnings
+	for i, o := range outcomes {
+		if s.count(o); o == changes.Orphaned {
+			continue
+		}
+		for _, kind := range batch.rows[i].warnings {
+			warnings = append(warnings, warned{kind, batch.rows[i].line})
+		}
+	}
+	slices.SortStableFunc(warnings, func(a, b warned) int { return cmp.Compare(a.line, b.line) })
+	for _, w := range warnings {
+		s.warn(w)
+	}
+}
+
 func (s *Summary) count(o changes.Outcome) {
 	switch o {
 	case changes.Inserted:
@@ -46,6 +68,8 @@ func (s *Summary) count(o changes.Outcome) {
 		s.Updated++
 	case changes.Unchanged:
 		s.Unchanged++
+	case changes.Orphaned:
+		s.Rejected++
 	}
 }
 

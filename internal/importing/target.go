@@ -1,6 +1,7 @@
 package importing
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"catalogue/internal/instant"
 	"catalogue/internal/origin"
+	"catalogue/internal/rules"
 )
 
 // Warning is a kind of oddness in a row that goes in all the same.
@@ -26,9 +28,6 @@ const (
 
 // attributesPrefix begins the targets that are free text pairs.
 const attributesPrefix = "attributes."
-
-// maxAttributeName is the longest name of an attribute, as on the entity's type.
-const maxAttributeName = 100
 
 // Definition tells how the fields of rows become an entity of type T.
 type Definition[T any] struct {
@@ -157,10 +156,20 @@ func (t Target) field(name string) (targetField, error) {
 	if !ok || !t.attributes {
 		return targetField{}, fmt.Errorf("%s have no field %q", t.collection, name)
 	}
-	// The name becomes a part of a stored path: a dot would nest, and a dollar sign is the database's own.
-	if attribute == "" || len(attribute) > maxAttributeName || strings.ContainsAny(attribute, ".$\x00") {
-		return targetField{}, fmt.Errorf("an attribute's name has 1 to %d bytes without dots and dollar signs: %q",
-			maxAttributeName, attribute)
+	if err := t.checkAttribute(attribute); err != nil {
+		return targetField{}, err
 	}
 	return targetField{kind: KindText, set: func(e, v any) { t.setText(e, attribute, as[string](v)) }}, nil
+}
+
+// checkAttribute asks the rules of the entity's type what is wrong with an attribute's name.
+func (t Target) checkAttribute(name string) error {
+	entity := t.newEntity()
+	t.setText(entity, name, "")
+	for _, broken := range rules.Check(entity) {
+		if strings.HasPrefix(targetOf(broken.Field), attributesPrefix) { // the others are of what is still missing
+			return errors.New(broken.Message)
+		}
+	}
+	return nil
 }

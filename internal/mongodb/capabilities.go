@@ -32,7 +32,7 @@ func Probe(ctx context.Context, db *mongo.Database) (Capabilities, error) {
 func hasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
 	session, err := db.Client().StartSession()
 	if err != nil {
-		return false, nil //nolint:nilerr // the deployment has no sessions, which transactions need
+		return false, nil // the deployment has no sessions, which transactions need
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
 	coll, id := db.Collection(probeCollection), bson.NewObjectID()

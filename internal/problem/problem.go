@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -124,39 +125,36 @@ func Of(err error) *Problem {
 	return &Problem{Code: Internal, Detail: "The server failed to answer; the log has the cause under this request id.", Cause: err}
 }
 
-// Status is the HTTP status of the problem: the one table from code to status.
+// statuses is the one table from code to HTTP status.
+var statuses = [...]struct {
+	status int
+	codes  []Code
+}{
+	{http.StatusBadRequest, []Code{BodyMalformed, IfMatchMalformed, KeyMalformed}},
+	{http.StatusForbidden, []Code{UserRequired, NotYours}},
+	{http.StatusNotFound, []Code{NotFound}},
+	{http.StatusMethodNotAllowed, []Code{MethodNotAllowed}},
+	{http.StatusConflict, []Code{StatusMoveNotAllowed, SourceTaken, KeyInUse, Contended}},
+	{http.StatusPreconditionFailed, []Code{PreconditionFailed}},
+	{http.StatusRequestEntityTooLarge, []Code{BodyTooLarge}},
+	{http.StatusUnsupportedMediaType, []Code{MediaTypeUnsupported}},
+	{http.StatusUnprocessableEntity, []Code{
+		QueryMalformed, ParameterUnknown, ParameterRepeated, ParameterEmpty, LimitInvalid, SortUnknown, CursorMalformed,
+		CursorMismatch, ZoneInvalid, FormatUnknown, BodyMemberInvalid, FieldUnknown, FieldRepeated, FieldReadOnly,
+		FieldType, FieldInvalid, FieldText, ItemsInvalid, KeyReused,
+	}},
+	{http.StatusPreconditionRequired, []Code{PreconditionRequired}},
+	{StatusClientClosed, []Code{ClientClosedRequest}},
+	{http.StatusNotImplemented, []Code{NotSupported}},
+	{http.StatusServiceUnavailable, []Code{DatabaseUnavailable, QueryTimeout, NotReady}},
+}
+
+// Status is the HTTP status of the problem.
 func (p *Problem) Status() int {
-	switch p.Code {
-	case NotFound:
-		return http.StatusNotFound
-	case MethodNotAllowed:
-		return http.StatusMethodNotAllowed
-	case QueryMalformed, ParameterUnknown, ParameterRepeated, ParameterEmpty,
-		LimitInvalid, SortUnknown, CursorMalformed, CursorMismatch, ZoneInvalid, FormatUnknown, BodyMemberInvalid,
-		FieldUnknown, FieldRepeated, FieldReadOnly, FieldType, FieldInvalid, FieldText, ItemsInvalid, KeyReused:
-		return http.StatusUnprocessableEntity
-	case BodyMalformed, IfMatchMalformed, KeyMalformed:
-		return http.StatusBadRequest
-	case UserRequired, NotYours:
-		return http.StatusForbidden
-	case MediaTypeUnsupported:
-		return http.StatusUnsupportedMediaType
-	case PreconditionRequired:
-		return http.StatusPreconditionRequired
-	case PreconditionFailed:
-		return http.StatusPreconditionFailed
-	case StatusMoveNotAllowed, SourceTaken, KeyInUse, Contended:
-		return http.StatusConflict
-	case NotSupported:
-		return http.StatusNotImplemented
-	case BodyTooLarge:
-		return http.StatusRequestEntityTooLarge
-	case DatabaseUnavailable, QueryTimeout, NotReady:
-		return http.StatusServiceUnavailable
-	case ClientClosedRequest:
-		return StatusClientClosed
-	case Internal:
-		return http.StatusInternalServerError
+	for _, group := range statuses {
+		if slices.Contains(group.codes, p.Code) {
+			return group.status
+		}
 	}
 	if strings.HasPrefix(string(p.Code), rulePrefix) {
 		return http.StatusUnprocessableEntity

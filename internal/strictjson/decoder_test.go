@@ -211,15 +211,15 @@ func TestMistakesInTheProgramPanic(t *testing.T) {
 	type unnamed struct {
 		A *string
 	}
-	twice := func() { strictjson.New[struct { //nolint:govet // the mistake that is looked for
+	type twice struct {
 		A *string `json:"a"`
-		B *string `json:"a"`
-	}]() }
+		B *string `json:"a"` //nolint:govet // the mistake that is looked for
+	}
 	type untyped struct {
 		A any `json:"a"`
 	}
 	require.Panics(t, func() { strictjson.New[unnamed]() })
-	require.Panics(t, twice)
+	require.Panics(t, func() { strictjson.New[twice]() })
 	require.Panics(t, func() { strictjson.New[untyped]() })
 	require.Panics(t, func() { strictjson.New[row]("metrics.nothing") })
 }

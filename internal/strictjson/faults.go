@@ -71,22 +71,6 @@ func (f *faults) text(v Value, path string) bool {
 	return false
 }
 
-// inside tells of wrong names and texts anywhere in a value.
-func (f *faults) inside(v Value, path string) {
-	f.text(v, path)
-	if v.inside == nil || f.full() {
-		return
-	}
-	f.names(v, path, member)
-	for i, inner := range v.inside.values {
-		if v.kind == object {
-			f.inside(inner, member(path, v.inside.names[i]))
-		} else {
-			f.inside(inner, item(path, i))
-		}
-	}
-}
-
 // unknown tells of a name that an object does not have; allowed are those that it has.
 func (f *faults) unknown(path, name string, allowed []string) {
 	if f.full() {

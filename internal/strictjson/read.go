@@ -9,21 +9,8 @@ import (
 	"catalogue/internal/problem"
 )
 
-// Parse reads one JSON value. What is no JSON in UTF-8 is a problem with the code body_malformed; names that are there
-// twice, lone surrogates and NUL are one with all of them by path.
-func Parse(data []byte) (Value, error) {
-	v, err := Read(data)
-	if err != nil {
-		return Value{}, err
-	}
-	var f faults
-	f.inside(v, "")
-	return v, problem.Invalid(f.list)
-}
-
-// Read is Parse for a value that goes to decoders: names that are there twice, lone surrogates and NUL are left for
-// them, which tell of these together with all else that is wrong. So one bad item of a list spoils none of the others.
-// Its errors are problems: body_malformed for what is no JSON in UTF-8 or is nested too deep, body_too_large for more
+// Read reads one JSON value for decoders. Names that are there twice, lone surrogates and NUL are left for them, which
+// tell of these together with all else that is wrong: so one bad item of a list spoils none of the others. Its errors are problems: body_malformed for what is no JSON in UTF-8 or is nested too deep, body_too_large for more
 // values than any request needs.
 func Read(data []byte) (Value, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
