@@ -26,5 +26,5 @@ type Comment struct {
 	Rev          *int64           `bson:"rev,omitempty"          json:"rev,omitempty"`
 	DateModified *instant.Instant `bson:"dateModified,omitempty" json:"dateModified,omitempty"`
 
-	Source *origin.Source `bson:"source,omitempty"      json:"-"`
+	Source *origin.Source `bson:"source,omitempty"      json:"source,omitempty"`
 }

@@ -18,7 +18,7 @@ func Register(r gin.IRoutes, store *objects.Store[Comment]) {
 func RegisterWrites(r gin.IRoutes, s editing.Services, writer *changes.Writer[Comment]) {
 	editing.Register(r, s, editing.Resource[Comment]{
 		Path: "/tasks/:id/comments", Param: "comment_id", Writer: writer,
-		ReadOnly: []string{"id", "rev", "dateModified", "created_at", "entity_type", "entity_id", "author", "mode"},
+		ReadOnly: []string{"id", "rev", "dateModified", "created_at", "entity_type", "entity_id", "author", "mode", "source"},
 		Below:    &editing.Below[Comment]{Place: place, In: in},
 		Owner:    func(c *Comment) *string { return c.Author },
 	})

@@ -73,17 +73,11 @@ type Metrics struct {
 	CTR *float64 `bson:"ctr,omitempty" json:"ctr,omitempty" validate:"omitempty,gte=0"`
 }
 
-// Derive computes what follows from other fields, takes away a currency of no amount, and leaves out empty parents.
-// Every way in calls it before the creative is stored. What c points to is changed in place.
+// Derive computes what follows from other fields, and leaves out empty parents. Every way in calls it before a new
+// creative is stored. What c points to is changed in place.
 func (c *Creative) Derive() {
 	if m := c.Metrics; m != nil {
-		m.CTR = nil
-		if m.Impressions != nil && *m.Impressions > 0 && m.Clicks != nil {
-			m.CTR = new(float64(*m.Clicks) / float64(*m.Impressions))
-		}
-		if m.Spend == nil {
-			m.Currency = nil
-		}
+		m.deriveCTR()
 		if *m == (Metrics{}) {
 			c.Metrics = nil
 		}
@@ -91,4 +85,37 @@ func (c *Creative) Derive() {
 	if c.Media != nil && *c.Media == (Media{}) {
 		c.Media = nil
 	}
+}
+
+func (m *Metrics) deriveCTR() {
+	m.CTR = nil
+	if m.Impressions != nil && *m.Impressions > 0 && m.Clicks != nil {
+		m.CTR = new(float64(*m.Clicks) / float64(*m.Impressions))
+	}
+}
+
+// follow is Derive for a creative that changes: it touches what follows from fields that have changed, and leaves alone
+// what other programs have stored otherwise.
+func (c *Creative) follow(old *Creative) {
+	if c.Metrics == nil {
+		return
+	}
+	before := Metrics{}
+	if old.Metrics != nil {
+		before = *old.Metrics
+	}
+	m := *c.Metrics
+	if !same(before.Clicks, m.Clicks) || !same(before.Impressions, m.Impressions) {
+		m.deriveCTR()
+	}
+	if before.Spend != nil && m.Spend == nil {
+		m.Currency = nil // it was that of the amount that went
+	}
+	if c.Metrics = &m; m == (Metrics{}) {
+		c.Metrics = nil
+	}
+}
+
+func same(a, b *int64) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }

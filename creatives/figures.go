@@ -70,8 +70,18 @@ func (f *figures) put(ctx context.Context, i editing.Item) (editing.Outcome, err
 			}
 			return nil
 		},
+		Removes: inMetrics(patch.Removes()),
 	})
 	return editing.Patched(saved), err
+}
+
+// inMetrics puts the paths of stored figures where they stand in a creative.
+func inMetrics(paths [][]string) [][]string {
+	out := make([][]string, len(paths))
+	for i, path := range paths {
+		out[i] = append([]string{"metrics"}, path...)
+	}
+	return out
 }
 
 func (f *figures) find(ctx context.Context, source origin.Source) (bson.ObjectID, error) {

@@ -12,8 +12,12 @@ const Entity = "creative"
 func Kind() changes.Kind[Creative] {
 	return changes.Kind[Creative]{
 		Entity: Entity, Collection: Collection, Decoder: strictbson.New[Creative](), UpdatedAt: true,
-		Settle: func(_, next *Creative, _ string) (changes.Effects, error) {
-			next.Derive()
+		Settle: func(old, next *Creative, _ string) (changes.Effects, error) {
+			if old == nil {
+				next.Derive()
+			} else {
+				next.follow(old)
+			}
 			return changes.Effects{}, nil
 		},
 	}

@@ -70,11 +70,14 @@ func tooMany(wait time.Duration) *failure {
 	}
 }
 
-// failed is what the server is at fault for. Its cause is for the log alone.
+// failed is an error from elsewhere. Its cause is for the log alone.
 func failed(err error) *failure {
-	p := problem.Of(err)
+	p, location := problem.Of(err), inServer
+	if p.Status() < http.StatusInternalServerError {
+		location = inURL // a path or a method that there is none of
+	}
 	return &failure{
-		status: p.Status(), location: inServer, name: string(p.Code), description: p.Detail,
+		status: p.Status(), location: location, name: string(p.Code), description: p.Detail,
 		retryAfter: p.RetryAfter, cause: err,
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"catalogue/internal/changes"
 )
 
-// stamps gives the rows from before there were revs their first rev, their stamps and their place in the feed. Its
-// position is in the data: rows that are done have a rev.
+// stamps gives the rows from before there were revs, and those with a place that the feed cannot show, their rev, their
+// stamps and their place in the feed. Its position is in the data: rows that are done are not found again.
 func stamps(kinds []changes.Imported) Migration {
 	return Migration{
 		Number: 1, Name: "stamps", Version: 1,
@@ -35,8 +35,7 @@ func stamps(kinds []changes.Imported) Migration {
 				if !kind.Stamped {
 					continue
 				}
-				n, err := db.Collection(kind.Collection).CountDocuments(ctx,
-					bson.D{{Key: "rev", Value: op("$not", op("$type", "number"))}})
+				n, err := db.Collection(kind.Collection).CountDocuments(ctx, changes.Unstamped())
 				if err != nil {
 					return 0, err
 				}

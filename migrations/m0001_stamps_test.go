@@ -17,7 +17,8 @@ func TestRowsWithoutARevAreStamped(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
 	_, err := db.Collection(tasks.Collection).InsertMany(t.Context(), []bson.D{
-		{{Key: "status", Value: "open"}}, {{Key: "status", Value: "draft"}}, {{Key: "rev", Value: int64(5)}},
+		{{Key: "status", Value: "open"}}, {{Key: "status", Value: "draft"}},
+		{{Key: "rev", Value: int64(5)}, {Key: "public_modified", Value: 1.5}}, {{Key: "rev", Value: int64(7)}, {Key: "public_modified", Value: nil}},
 	})
 	require.NoError(t, err)
 	list := migrations.All([]changes.Imported{{Entity: tasks.Entity, Collection: tasks.Collection, Stamped: true}, {Collection: history.Collection}},
@@ -26,9 +27,10 @@ func TestRowsWithoutARevAreStamped(t *testing.T) {
 	require.NoError(t, err)
 	forecast, err := runner.DryRun(t.Context())
 	require.NoError(t, err)
-	require.EqualValues(t, 2, forecast[0].Changes)
+	require.EqualValues(t, 3, forecast[0].Changes)
 	events := up(t, db, "one", list...)
-	require.EqualValues(t, 2, events[1].Done)
+	require.EqualValues(t, 3, events[1].Done)
 	require.Len(t, mongotest.Everything(t, db.Collection(tasks.Collection), bson.D{{Key: "rev", Value: 1}}), 2)
+	require.Len(t, mongotest.Everything(t, db.Collection(tasks.Collection), bson.D{{Key: "rev", Value: 8}}), 1)
 	require.Empty(t, check(t, db, catalogueFields()))
 }

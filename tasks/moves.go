@@ -51,7 +51,7 @@ func settle(old, next *Task, by string) (changes.Effects, error) {
 		if closed(*next.Status) {
 			effects.Now = []string{"closed_at"}
 		} else {
-			next.ClosedAt = nil
+			next.ClosedAt, effects.Clear = nil, []string{"closed_at"}
 		}
 	}
 	if fields := changedFields(old, next); len(fields) > 0 {

@@ -6,32 +6,46 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"catalogue/internal/config"
 	"catalogue/internal/httpserver"
+	"catalogue/internal/importing/report"
 	"catalogue/internal/mongodb"
+	"catalogue/migrations"
 )
 
 const appName = "catalogue"
 
 // app is what commands get from outside.
 type app struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
+	interactive    bool     // a person at a terminal can be asked
 	environ        []string // as os.Environ
 	now            func() time.Time
-	started        bool // a command's own work has begun: its errors are no longer those of usage
+	lease          time.Duration // of the lock of migrate
+	started        bool          // a command's own work has begun: its errors are no longer those of usage
 }
 
 // run is the whole program but its signals. It returns the exit code.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
-	a := &app{stdout: stdout, stderr: stderr, environ: environ, now: time.Now}
+	a := &app{
+		stdin: os.Stdin, stdout: stdout, stderr: stderr, environ: environ, now: time.Now, lease: migrations.DefaultLease,
+		interactive: report.IsTerminal(os.Stdin) && report.IsTerminal(stderr),
+	}
+	return a.execute(ctx, args)
+}
+
+// execute runs the command that args name.
+func (a *app) execute(ctx context.Context, args []string) int {
 	root := newRootCommand(a) //nolint:contextcheck // commands get ctx from cobra
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	command, err := root.ExecuteContextC(ctx)
 	return a.report(command, err)
 }

@@ -21,9 +21,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"catalogue/feed"
 	"catalogue/indexes"
 	"catalogue/internal/counting"
+	"catalogue/internal/editing"
 	"catalogue/internal/httpserver"
+	"catalogue/internal/idempotency"
 	"catalogue/internal/listing"
 	"catalogue/internal/mongotest"
 	"catalogue/internal/redistest"
@@ -33,6 +36,9 @@ import (
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.TestMode)
+	if lease := os.Getenv(childLease); lease != "" {
+		os.Exit(child(lease))
+	}
 	os.Exit(testenv.Main(m, mongotest.Server(), redistest.Server()))
 }
 
@@ -44,6 +50,7 @@ type api struct {
 	db     *mongo.Database
 	client *http.Client
 	routes []string
+	state  *indexes.State
 }
 
 // serveDatabase serves db, with the declared indexes built, over a connection on loopback.
@@ -64,6 +71,10 @@ type settings struct {
 	requestTimeout time.Duration    // 10 s where zero
 	now            func() time.Time // the real clock where nil
 	cache          counting.Cache   // none where nil
+	strangers      bool             // nobody's name is believed
+	ordering       feed.Ordering    // none where nil
+	feedRate       int              // requests a second, any number where zero
+	gate           *gate            // one that has asked the database where nil
 }
 
 func serveWith(t testing.TB, db *mongo.Database, s settings) *api {
@@ -74,9 +85,12 @@ func serveWith(t testing.TB, db *mongo.Database, s settings) *api {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	if s.ordering == nil {
+		s.ordering = feed.None{}
+	}
 	log := slog.New(slog.DiscardHandler)
 	server, err := httpserver.New(httpserver.Options{
-		Logger: log, RequestTimeout: s.requestTimeout, ShutdownGrace: time.Second,
+		Logger: log, RequestTimeout: s.requestTimeout, ShutdownGrace: time.Second, Foreign: httpserver.Foreign{Prefix: feed.Prefix + "/", Fail: feed.Fail},
 	})
 	require.NoError(t, err)
 	ring, err := pagination.NewKeyring(testCursorKey)
@@ -87,13 +101,22 @@ func serveWith(t testing.TB, db *mongo.Database, s settings) *api {
 		Counter: pagination.Counter{Timeout: 5 * time.Second}, Cache: s.cache, TTL: time.Minute, Now: s.now,
 	})
 	t.Cleanup(counts.Close)
+	shut := s.gate
+	if shut == nil {
+		shut = newGate()
+		shut.probe(t.Context(), db, log)
+	}
 	require.NoError(t, catalogue{
-		db: db, state: state, log: log,
+		db: db, state: state, log: log, gate: shut,
 		lists: listing.Services{Keys: ring, Hints: state, Now: s.now, Counter: counts},
+		writes: editing.Services{
+			TrustUser: !s.strangers, Keys: idempotency.NewStore(db, s.requestTimeout+time.Second), Log: log,
+		},
+		feed: feed.Services{Ordering: s.ordering, Limiter: feed.NewLimiter(s.feedRate, time.Now), Logger: log},
 	}.register(server.Routes()))
 	web := httptest.NewServer(server.Handler())
 	t.Cleanup(web.Close)
-	a := &api{url: web.URL, db: db, client: web.Client()}
+	a := &api{url: web.URL, db: db, client: web.Client(), state: state}
 	engine, ok := server.Routes().(*gin.Engine)
 	require.True(t, ok)
 	for _, route := range engine.Routes() {

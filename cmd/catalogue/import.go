@@ -43,6 +43,16 @@ func importTargets() map[string]importing.Target {
 	return out
 }
 
+// importKinds are what the collections hold that files can be imported into.
+func importKinds() []changes.Imported {
+	return []changes.Imported{
+		creatives.Kind().Imported(),
+		tasks.Kind(nil).Imported(), // nobody is asked for creatives: references are resolved before
+		comments.Kind().Imported(),
+		{Collection: history.Collection, Parent: tasks.Collection},
+	}
+}
+
 // importJob is what the command line asks for.
 type importJob struct {
 	target  importing.Target
@@ -113,16 +123,22 @@ func readMapping(job importJob) (*importing.Plan, error) {
 }
 
 func (a *app) runImport(ctx context.Context, job importJob, plan *importing.Plan, db *mongo.Database) error {
+	can, err := mongodb.Probe(ctx, db)
+	if err != nil {
+		return err
+	}
 	progress := report.NewProgress(a.stderr, report.IsTerminal(a.stderr), a.now)
 	summary, err := importing.Run(ctx, importing.Options{
 		Path:    job.file,
 		Plan:    plan,
 		Rejects: job.rejects,
 		Inputs:  []string{job.mapping},
-		Store:   changes.NewImporter(db, bson.NewObjectID),
+		Store: changes.NewImporter(db, changes.ImporterOptions{
+			NewID: bson.NewObjectID, Kinds: importKinds(), Transactions: can.Transactions,
+		}),
 		Resolvers: map[string]importing.Resolver{
-			creatives.Collection: changes.NewSources(db.Collection(creatives.Collection)),
-			tasks.Collection:     changes.NewSources(db.Collection(tasks.Collection)),
+			creatives.Collection: changes.NewReferences(db, creatives.Kind().Imported()),
+			tasks.Collection:     changes.NewReferences(db, tasks.Kind(nil).Imported()),
 		},
 		EnsureIndexes: func(ctx context.Context) error { return a.ensureIndexes(ctx, db, job.target.Collection()) },
 		Progress:      progress.Show,
@@ -145,9 +161,10 @@ func (a *app) runImport(ctx context.Context, job importJob, plan *importing.Plan
 	}
 }
 
-// ensureIndexes builds the missing indexes of a collection, with the code of migrate up.
+// ensureIndexes builds the missing indexes of a collection and of the tombstones, with the code of migrate up.
 func (a *app) ensureIndexes(ctx context.Context, db *mongo.Database, collection string) error {
 	declared := slices.DeleteFunc(declaredIndexes(), func(i indexes.Index) bool { return i.Collection != collection })
+	declared = append(declared, changes.Indexes()...)
 	return indexes.Apply(ctx, db, declared, func(s indexes.Standing) {
 		if s.Status != indexes.Ready {
 			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", s.Status, s.Index)

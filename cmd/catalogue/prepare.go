@@ -12,13 +12,14 @@ import (
 	"catalogue/internal/config"
 	"catalogue/internal/mongodb"
 	"catalogue/internal/problem"
+	"catalogue/migrations"
 )
 
 const (
 	// prepareRetry is how long prepareIndexes waits for a database that is away.
 	prepareRetry = 2 * time.Second
 	// watchInterval is how soon lists use an index that was built or unhidden while they served.
-	watchInterval = 15 * time.Second
+	watchInterval = 10 * time.Second
 )
 
 // watchIndexes looks at the indexes now and then until ctx is done. /readyz looks too, but need not be asked.
@@ -37,9 +38,9 @@ func watchIndexes(ctx context.Context, state *indexes.State, log *slog.Logger) {
 	}
 }
 
-// prepareIndexes builds the missing indexes where the configuration says so, and looks at what there is. The server
-// answers meanwhile; /readyz tells what is missing. A database that is away or slow is waited for; what else fails is
-// logged, once, and stays visible on /readyz.
+// prepareIndexes looks at the indexes, and builds the missing ones where the configuration says so. The server answers
+// meanwhile; /readyz tells what is missing. A database that is away or slow is waited for, and so is another process
+// that works on it; what else fails is logged, once, and stays visible on /readyz.
 func prepareIndexes(ctx context.Context, mode string, db *mongo.Database, state *indexes.State, log *slog.Logger) {
 	for {
 		err := prepareOnce(ctx, mode, db, state, log)
@@ -52,7 +53,7 @@ func prepareIndexes(ctx context.Context, mode string, db *mongo.Database, state 
 			}
 			return
 		}
-		if code := problem.Of(err).Code; code != problem.DatabaseUnavailable && code != problem.QueryTimeout {
+		if !passes(err) {
 			log.ErrorContext(ctx, "indexes are not ready", slog.Any("error", err))
 			return
 		}
@@ -65,16 +66,61 @@ func prepareIndexes(ctx context.Context, mode string, db *mongo.Database, state 
 	}
 }
 
-func prepareOnce(ctx context.Context, mode string, db *mongo.Database, state *indexes.State, log *slog.Logger) error {
-	var applied error
-	if mode == config.IndexesCreate {
-		applied = indexes.Apply(ctx, db, declaredIndexes(), func(s indexes.Standing) {
-			level := slog.LevelInfo
-			if s.Status == indexes.Ready {
-				level = slog.LevelDebug // nothing has happened
-			}
-			log.LogAttrs(ctx, level, "index", slog.String("index", s.Index.String()), slog.String("status", string(s.Status)))
-		})
+// passes reports whether a failure is worth another try.
+func passes(err error) bool {
+	if _, locked := errors.AsType[*migrations.LockedError](err); locked || errors.Is(err, migrations.ErrLost) {
+		return true
 	}
-	return mongodb.Convert(errors.Join(applied, state.Look(ctx)))
+	code := problem.Of(err).Code
+	return code == problem.DatabaseUnavailable || code == problem.QueryTimeout
+}
+
+// prepareOnce looks before it builds, so that lists use what is there while it waits, and again afterwards.
+func prepareOnce(ctx context.Context, mode string, db *mongo.Database, state *indexes.State, log *slog.Logger) error {
+	if err := state.Look(ctx); err != nil || mode != config.IndexesCreate {
+		return mongodb.Convert(err)
+	}
+	return mongodb.Convert(errors.Join(createIndexes(ctx, db, log), state.Look(ctx)))
+}
+
+// createIndexes builds what is missing, under the lock of migrate: of several replicas that start at once, one builds.
+// Where nothing is missing it writes nothing.
+func createIndexes(ctx context.Context, db *mongo.Database, log *slog.Logger) (err error) {
+	declared := indexesByCollection()
+	compared, err := indexes.Compare(ctx, db, declared)
+	if err != nil || len(compared.Pending()) == 0 {
+		return err
+	}
+	lock := migrations.NewLock(db, lockHolder(), migrations.DefaultLease)
+	held, working, err := lock.Take(ctx, migrations.DefaultWait, func(h migrations.Holding) {
+		log.LogAttrs(ctx, slog.LevelInfo, "another process prepares the database", holdingAttrs(h)...)
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, held.Release(ctx)) }()
+	outcomes, err := indexes.Build(working, db, declared, indexes.BuildOptions{
+		Guard: held.Check, Report: func(o indexes.Outcome) { logOutcome(ctx, log, o) },
+	})
+	return errors.Join(err, indexes.Failures(outcomes))
+}
+
+func logOutcome(ctx context.Context, log *slog.Logger, o indexes.Outcome) {
+	level := slog.LevelInfo
+	if len(o.Done) == 0 && o.Err == nil {
+		level = slog.LevelDebug // nothing has happened
+	}
+	status := o.After.Status
+	if len(o.Done) > 0 && status == indexes.Ready {
+		status = indexes.Built
+	}
+	attrs := []slog.Attr{
+		slog.String("index", o.After.Index.String()), slog.String("status", string(status)),
+		slog.Duration("elapsed", o.Elapsed),
+	}
+	if o.Note != "" {
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.String("note", o.Note))
+	}
+	log.LogAttrs(ctx, level, "index", attrs...)
 }

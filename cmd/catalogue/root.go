@@ -11,8 +11,8 @@ import (
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           appName,
-		Short:         "Lists of creatives and tasks over MongoDB",
-		Long:          "Lists of creatives and tasks over MongoDB.\n\nThe configuration comes from the environment: see README.md.",
+		Short:         "Creatives and tasks over MongoDB: lists, writes and a feed",
+		Long:          "Creatives and tasks over MongoDB: lists, writes and a feed.\n\nThe configuration comes from the environment: see README.md.",
 		Version:       buildVersion(),
 		SilenceErrors: true, // report prints them
 		SilenceUsage:  true,
@@ -22,6 +22,7 @@ func newRootCommand(a *app) *cobra.Command {
 		newImportCommand(a),
 		newSeedCommand(a),
 		newMigrateCommand(a),
+		newFeedCommand(a),
 		newHealthCommand(a),
 		newVersionCommand(a),
 	)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -83,21 +82,6 @@ func TestCommandsChooseTheirExitCode(t *testing.T) {
 		require.Equal(t, c.code, a.report(&cobra.Command{Use: appName}, c.err))
 		require.Equal(t, c.stderr, stderr.String())
 	}
-}
-
-func TestMigrateUpBuildsOnceAndSaysSo(t *testing.T) {
-	t.Parallel()
-	environ := databaseEnviron(t, mongotest.URI(t))
-	first := runProgram(t.Context(), environ, "migrate", "up")
-	require.Zero(t, first.code, first.stderr)
-	n := len(declaredIndexes())
-	require.NotContains(t, first.stdout, "missing")
-	require.Equal(t, n, strings.Count(first.stdout, "built  "))
-	require.Contains(t, first.stdout, fmt.Sprintf("%d of %d indexes are ready, %d of them built now\n", n, n, n))
-
-	second := runProgram(t.Context(), environ, "migrate", "up")
-	require.Zero(t, second.code, second.stderr)
-	require.Equal(t, fmt.Sprintf("%d of %d indexes are ready, 0 of them built now\n", n, n), second.stdout)
 }
 
 func TestCommandsWithoutADatabaseSayWhere(t *testing.T) {

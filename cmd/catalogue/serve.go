@@ -7,22 +7,30 @@ import (
 	"log/slog"
 	"net"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"golang.org/x/sync/errgroup"
 
+	"catalogue/feed"
 	"catalogue/indexes"
 	"catalogue/internal/config"
+	"catalogue/internal/editing"
 	"catalogue/internal/httpserver"
+	"catalogue/internal/idempotency"
 	"catalogue/internal/listing"
 	"catalogue/internal/mongodb"
 	"catalogue/pagination"
 )
 
+// claimMargin is how much longer than a request a claim on an idempotency key is held: what holds it then is dead.
+const claimMargin = 5 * time.Second
+
 func newServeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "serve",
-		Short: "Serve the lists over HTTP",
+		Short: "Serve lists, writes and the feed over HTTP",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return a.serve(c.Context()) },
 	}
@@ -61,12 +69,13 @@ func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, li
 
 	state := indexes.NewState(probe.Database(), declaredIndexes(), a.now)
 	ready := readiness{probe: probe, state: state}
+	shut := newGate()
 	counts, closeCounts, err := openCounts(c, log, a.now) //nolint:contextcheck // connections are made when they are needed
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeCounts()) }()
-	server, err := a.newServer(c, log, client, ready, state, counts) //nolint:contextcheck // handlers have their requests' contexts
+	server, err := a.newServer(c, log, client, ready, state, shut, counts) //nolint:contextcheck // handlers have their requests' contexts
 	if err != nil {
 		return err
 	}
@@ -75,6 +84,10 @@ func (a *app) serveOn(ctx context.Context, c config.Config, log *slog.Logger, li
 	group.Go(func() error { return server.Run(ctx, listener) })
 	group.Go(func() error {
 		prepareIndexes(ctx, c.Indexes, client.Database(), state, log)
+		return nil
+	})
+	group.Go(func() error {
+		shut.probe(ctx, client.Database(), log)
 		return nil
 	})
 	group.Go(func() error {
@@ -96,7 +109,7 @@ func disconnect(ctx context.Context, clients ...*mongodb.Client) error {
 // newServer makes the server with every route.
 func (a *app) newServer(
 	c config.Config, log *slog.Logger, client *mongodb.Client, ready httpserver.Readiness, state *indexes.State,
-	counts listing.Counter,
+	shut *gate, counts listing.Counter,
 ) (*httpserver.Server, error) {
 	keys := make([]string, len(c.CursorKeys))
 	for i, key := range c.CursorKeys {
@@ -109,18 +122,34 @@ func (a *app) newServer(
 	server, err := httpserver.New(httpserver.Options{
 		Logger: log, Readiness: ready, TrustedProxies: c.TrustedProxies,
 		RequestTimeout: c.RequestTimeout, ShutdownGrace: c.ShutdownGrace, ShutdownDrain: c.ShutdownDrain,
+		Foreign: httpserver.Foreign{Prefix: feed.Prefix + "/", Fail: feed.Fail},
 	})
 	if err != nil {
 		return nil, err
 	}
+	db := client.Database()
 	err = catalogue{
-		db: client.Database(), state: state, log: log,
+		db: db, state: state, log: log, gate: shut,
 		lists: listing.Services{Keys: keyring, Counter: counts, Hints: state, Now: a.now, PublicURL: c.PublicURL},
+		writes: editing.Services{
+			TrustUser: c.TrustUserHeader, Keys: idempotency.NewStore(db, c.RequestTimeout+claimMargin),
+			PublicURL: c.PublicURL, Log: log,
+		},
+		feed: feed.Services{
+			Ordering: feedOrdering(c, db), Limiter: feed.NewLimiter(c.FeedRate, a.now), PublicURL: c.PublicURL, Logger: log,
+		},
 	}.register(server.Routes())
 	if err != nil {
 		return nil, err
 	}
 	return server, nil
+}
+
+func feedOrdering(c config.Config, db *mongo.Database) feed.Ordering {
+	if c.FeedOrdering == config.OrderingNone {
+		return feed.None{}
+	}
+	return feed.NewWatermark(feed.DatabaseClock(db), c.FeedDelay)
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

@@ -184,7 +184,7 @@ func fullPool(t *testing.T) (url string, proxy *mongotest.Proxy, log *syncBuffer
 	server, err := (&app{now: time.Now}).newServer(config.Config{
 		Base: base, CursorKeys: []config.Secret{testCursorKey}, CountTimeout: 100 * time.Millisecond,
 		RequestTimeout: 2 * time.Second, ShutdownGrace: time.Second,
-	}, logger, client, readiness{probe: probe, state: state}, state, counts)
+	}, logger, client, readiness{probe: probe, state: state}, state, newGate(), counts)
 	require.NoError(t, err)
 	listener, err := listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)

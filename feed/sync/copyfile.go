@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +37,7 @@ type place struct {
 	length  int // without the line's end
 }
 
-// openCopy opens the copy, or makes an empty one, and cuts off what is behind the first safe bytes. It may be shorter:
-// a compaction was then finished and its position not written. All of it is safe in that case.
+// openCopy opens the copy, or makes an empty one, and cuts off what is behind the first safe bytes.
 func openCopy(dir string, safe int64) (*copyFile, error) {
 	file, err := os.OpenFile(filepath.Join(dir, copyName), os.O_CREATE|os.O_RDWR, fileMode)
 	if err != nil {
@@ -189,12 +190,13 @@ func (c *copyFile) remove(ids []string) {
 // crowded reports whether most lines no longer count.
 func (c *copyFile) crowded() bool { return c.stale > max(len(c.index), compactLeast) }
 
-// compact rewrites the copy with the lines that count, in the order in which they came. The position must say before
-// that all of the copy is safe: where it is not written afterwards, the copy is shorter than it says, never longer.
-func (c *copyFile) compact() error {
+// rewrite prepares a copy of the lines that count alone, in the order in which they came, and returns it, open.
+func (c *copyFile) rewrite() (*os.File, compacted, error) {
 	places := slices.SortedFunc(maps.Values(c.index), func(a, b place) int { return cmp.Compare(a.at, b.at) })
-	file, err := replace(c.dir, copyName, func(file *os.File) error {
-		out := bufio.NewWriter(file)
+	digest := sha256.New()
+	var size int64
+	file, err := prepare(c.dir, copyName, func(file *os.File) error {
+		out := bufio.NewWriter(io.MultiWriter(file, digest))
 		for _, p := range places {
 			line, err := c.line(p)
 			if err != nil {
@@ -202,11 +204,17 @@ func (c *copyFile) compact() error {
 			}
 			_, _ = out.Write(line)  // Flush tells of errors
 			_ = out.WriteByte('\n') // the same
+			size += int64(p.length) + 1
 		}
 		return out.Flush()
 	})
-	if err != nil {
-		return err
+	return file, compacted{Bytes: size, SHA256: hex.EncodeToString(digest.Sum(nil))}, err
+}
+
+// take puts a rewritten copy in the place of this one.
+func (c *copyFile) take(file *os.File) error {
+	if err := putInPlace(c.dir, copyName); err != nil {
+		return errors.Join(err, file.Close())
 	}
 	_ = c.file.Close() // all of it has been read, and it has no name any more
 	c.file, c.index, c.stale = file, map[string]place{}, 0

@@ -50,32 +50,38 @@ func unlockFolder(lock *os.File) error {
 	return errors.Join(syscall.Flock(int(lock.Fd()), syscall.LOCK_UN), lock.Close())
 }
 
-// replace makes a file hold what write puts into it, wholly or not at all, also across a loss of power. It returns
-// the new file, open.
-func replace(dir, name string, write func(*os.File) error) (file *os.File, err error) {
+// replace makes a file hold what write puts into it, wholly or not at all, also across a loss of power.
+func replace(dir, name string, write func(*os.File) error) error {
+	file, err := prepare(dir, name, write)
+	if err != nil {
+		return err
+	}
+	return errors.Join(putInPlace(dir, name), file.Close())
+}
+
+// prepare writes what is to take the place of a file, safe on disk, and returns it, open.
+func prepare(dir, name string, write func(*os.File) error) (file *os.File, err error) {
 	path := filepath.Join(dir, name)
 	file, err = os.OpenFile(path+tempSuffix, os.O_CREATE|os.O_RDWR|os.O_TRUNC, fileMode)
 	if err != nil {
 		return nil, fmt.Errorf("replace %s: %w", path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = file.Close() // the first error is the one to tell
-		}
-	}()
 	if err := write(file); err != nil {
-		return nil, fmt.Errorf("replace %s: %w", path, err)
+		return nil, errors.Join(fmt.Errorf("replace %s: %w", path, err), file.Close())
 	}
 	if err := file.Sync(); err != nil {
-		return nil, fmt.Errorf("replace %s: %w", path, err)
-	}
-	if err := os.Rename(path+tempSuffix, path); err != nil {
-		return nil, fmt.Errorf("replace %s: %w", path, err)
-	}
-	if err := syncFolder(dir); err != nil {
-		return nil, err
+		return nil, errors.Join(fmt.Errorf("replace %s: %w", path, err), file.Close())
 	}
 	return file, nil
+}
+
+// putInPlace gives what was prepared the name of the file.
+func putInPlace(dir, name string) error {
+	path := filepath.Join(dir, name)
+	if err := os.Rename(path+tempSuffix, path); err != nil {
+		return fmt.Errorf("replace %s: %w", path, err)
+	}
+	return syncFolder(dir)
 }
 
 // syncFolder makes names safe that were made or changed in a folder.

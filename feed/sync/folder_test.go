@@ -3,6 +3,7 @@ package follower_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,17 +61,43 @@ func TestAnotherFeedIsAnotherCopy(t *testing.T) {
 		"mode":     func(o *follower.Options) { o.Mode = "_all_" },
 		"fields":   func(o *follower.Options) { o.Fields = []string{"text", "more"} },
 		"resource": func(o *follower.Options) { o.Resource = "tasks" },
-		"server":   func(o *follower.Options) { o.URL = "http://127.0.0.1:1" },
 	} {
-		o := options(f.url, dir)
-		change(&o)
-		_, err := follower.Open(o)
-		require.ErrorIs(t, err, follower.ErrOther, name)
+		for _, moved := range []bool{false, true} {
+			o := options(f.url, dir)
+			change(&o)
+			o.Moved = moved
+			_, err := follower.Open(o)
+			require.ErrorIs(t, err, follower.ErrOther, name)
+		}
 	}
 	o := options(f.url+"/", dir)
 	o.Fields = []string{"text", "public_modified", "text"}
 	require.NoError(t, open(t, o).Close(), "this is the same")
 	requireEqualCopy(t, f, dir)
+}
+
+func TestACopyFollowsItsServerToAnotherAddress(t *testing.T) {
+	t.Parallel()
+	f := newTestFeed(t, 12)
+	dir := t.TempDir()
+	followOnce(t, t.Context(), options(f.url, dir))
+	elsewhere := httptest.NewServer(f)
+	t.Cleanup(elsewhere.Close)
+	o := options(elsewhere.URL+"/", dir)
+	_, err := follower.Open(o)
+	require.ErrorIs(t, err, follower.ErrMoved)
+	require.ErrorContains(t, err, f.url)
+
+	f.save("new", "first")
+	o.Moved = true
+	before := len(f.asked())
+	followOnce(t, t.Context(), o)
+	require.Len(t, f.asked(), before+1, "it goes on with the offsets it has")
+	requireEqualCopy(t, f, dir)
+	o.Moved = false
+	require.NoError(t, open(t, o).Close(), "it is the copy of the other address from now on")
+	_, err = follower.Open(options(f.url, dir))
+	require.ErrorIs(t, err, follower.ErrMoved)
 }
 
 func TestAFileThatIsNoCopyIsLeftAlone(t *testing.T) {
@@ -100,14 +127,12 @@ func TestWhatIsBehindThePositionIsCutOff(t *testing.T) {
 	}
 }
 
-func TestACompactionWhosePositionWasNotWritten(t *testing.T) {
+func TestWhatWasNotFinishedIsClearedAway(t *testing.T) {
 	t.Parallel()
 	f := newTestFeed(t, 12)
 	dir := t.TempDir()
 	o := options(f.url, dir)
 	followOnce(t, t.Context(), o)
-	changePosition(t, dir, func(p map[string]any) { p["bytes"] = 1_000_000 })
-	require.NoError(t, open(t, o).Close())
 	addToCopy(t, dir, "{")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "copy.jsonl.tmp"), []byte("x"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "position.json.tmp"), []byte("x"), 0o600))

@@ -10,15 +10,20 @@
 //	               Lines are added at the end; of several with one id the last counts. It is rewritten with the lines
 //	               that count where most do not, and when the follower ends.
 //	position.json  version (1), feed (url, mode, opt_fields), begun, forward and backward (the offsets that the walks go on
-//	               with), backward_done, and bytes: how much of copy.jsonl is safe.
+//	               with), backward_done, bytes: how much of copy.jsonl is safe, and during a compaction compacted:
+//	               bytes and sha256 of the copy that takes its place.
 //	lock           locked with flock while a follower works there; it stays, and is empty.
 //	*.tmp          a file that is being written; cleared away at the next start.
 //
 // A page is written to copy.jsonl and made safe (fsync) before position.json is. That one is replaced: written under
 // another name, fsync, renamed, fsync of the folder. So a follower that was killed anywhere goes on with the page that it
-// had not finished: what copy.jsonl holds behind bytes, a torn line included, is cut off and asked for again. A
-// compaction is written and renamed the same way while bytes covers all of the copy, so that a copy shorter than bytes
-// is one whose position was not written any more, and is whole.
+// had not finished: what copy.jsonl holds behind bytes, a torn line included, is cut off and asked for again.
+//
+// A compaction writes the new copy and makes it safe, names it in position.json as compacted, renames it, and names its
+// size alone. After a kill in between, a copy of at least bytes is the old one, and a shorter one with the size and the
+// digest of compacted the new one: both are whole. Any other copy that is shorter than bytes, or is not there, has lost
+// lines that the offsets are past. It is refused with ErrShort. With Mend its whole lines are kept and the position is
+// put back to the beginning before anything else, so that a walk brings again what is lost; Verify does it at once.
 package follower
 
 import (
@@ -60,9 +65,11 @@ type Options struct {
 	FirstPause time.Duration // DefaultFirstPause where 0
 	Timeout    time.Duration // of one request with its whole answer; DefaultTimeout where 0
 	Restart    bool          // what is in the folder is dropped first
+	Moved      bool          // a copy of this feed from another address is taken over: it has the same objects and offsets
+	Mend       bool          // a copy that has lost a part is taken, and walked for from the beginning
 
 	Progress func(Progress) // told after each page, one call at a time; nil is not told
-	Note     func(string)   // told of failures that are waited out, possibly by two at once; nil is not told
+	Note     func(string)   // told of what is borne, such as failures, possibly by two at once; nil is not told
 }
 
 // Progress is how far a follower is.
@@ -83,7 +90,8 @@ type Follower struct {
 }
 
 // Open takes the folder. It fails with ErrBusy where another follower has it, ErrOther where it is a copy of something
-// else, and ErrDamaged where its files cannot be read.
+// else, ErrMoved where it is one from another address, ErrShort where a part of it is lost, and ErrDamaged where its
+// files cannot be read.
 func Open(o Options) (*Follower, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -102,7 +110,7 @@ func Open(o Options) (*Follower, error) {
 		Mode:      o.Mode,
 		OptFields: strings.Join(slices.Compact(fields), ","),
 	}
-	s, err := openStore(o.Dir, feed, o.Restart)
+	s, err := openStore(o, feed)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,19 @@ import (
 // to go on.
 func TestFollowersThatAreKilled(t *testing.T) {
 	t.Parallel()
+	t.Run("amid pages", func(t *testing.T) {
+		t.Parallel()
+		surviveKills(t, childAgain+"=", 3*time.Millisecond)
+	})
+	t.Run("amid compactions", func(t *testing.T) {
+		t.Parallel()
+		surviveKills(t, childAgain+"=yes", 30*time.Millisecond)
+	})
+}
+
+// surviveKills kills within a span of time behind a request.
+func surviveKills(t *testing.T, environ string, span time.Duration) {
+	t.Helper()
 	const kills = 30
 	f := newTestFeed(t, 400)
 	removed := map[string]bool{}
@@ -40,7 +53,7 @@ func TestFollowersThatAreKilled(t *testing.T) {
 	})
 	dir := t.TempDir()
 	for range kills {
-		killAfter(t, f.url, dir, &asked, rand.Int64N(40)+1)
+		killAfter(t, f.url, dir, environ, &asked, rand.Int64N(40)+1, span)
 	}
 	starts := 0
 	for _, request := range f.asked() {
@@ -63,13 +76,13 @@ func TestFollowersThatAreKilled(t *testing.T) {
 	requireEqualCopy(t, f, dir)
 }
 
-// killAfter starts a follower and kills it a moment after its n-th request.
-func killAfter(t *testing.T, url, dir string, asked *atomic.Int64, n int64) {
+// killAfter starts a follower and kills it within span after its n-th request.
+func killAfter(t *testing.T, url, dir, environ string, asked *atomic.Int64, n int64, span time.Duration) {
 	t.Helper()
 	binary, err := os.Executable()
 	require.NoError(t, err)
 	child := exec.CommandContext(t.Context(), binary)
-	child.Env = append(os.Environ(), childURL+"="+url, childDir+"="+dir)
+	child.Env = append(os.Environ(), childURL+"="+url, childDir+"="+dir, environ)
 	var stderr strings.Builder
 	child.Stderr = &stderr
 	before := asked.Load()
@@ -86,7 +99,7 @@ func killAfter(t *testing.T, url, dir string, asked *atomic.Int64, n int64) {
 		case <-time.After(100 * time.Microsecond):
 		}
 	}
-	<-time.After(rand.N(3 * time.Millisecond)) // anywhere between two requests
+	<-time.After(rand.N(span)) // anywhere between two requests
 	require.NoError(t, child.Process.Kill())
 	require.ErrorContains(t, <-ended, "signal: killed", stderr.String())
 }

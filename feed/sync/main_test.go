@@ -19,22 +19,33 @@ import (
 const (
 	childURL = "FOLLOWER_TEST_URL"
 	childDir = "FOLLOWER_TEST_DIR"
+	// childAgain makes it end whenever it has caught up, which rewrites the copy, and begin again.
+	childAgain = "FOLLOWER_TEST_AGAIN"
 )
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv(childURL); url != "" {
-		os.Exit(followUntilKilled(url, os.Getenv(childDir)))
+		os.Exit(followUntilKilled(url, os.Getenv(childDir), os.Getenv(childAgain) != ""))
 	}
 	os.Exit(testenv.Main(m))
 }
 
-func followUntilKilled(url, dir string) int {
-	f, err := follower.Open(options(url, dir))
-	if err == nil {
-		err = f.Follow(context.Background())
+func followUntilKilled(url, dir string, again bool) int {
+	o := options(url, dir)
+	o.Once = again
+	for {
+		f, err := follower.Open(o)
+		if err == nil {
+			err = f.Follow(context.Background())
+		}
+		if err == nil {
+			err = f.Close()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
 	}
-	fmt.Fprintln(os.Stderr, err)
-	return 1
 }
 
 // options are those of a quick follower.

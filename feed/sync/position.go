@@ -30,6 +30,14 @@ type position struct {
 
 	// Bytes is how much of copy.jsonl is safe. What is behind it belongs to a page that will be asked for again.
 	Bytes int64 `json:"bytes"`
+	// Compacted is set while a rewritten copy takes the place of the one that Bytes is of.
+	Compacted *compacted `json:"compacted,omitempty"`
+}
+
+// compacted is a rewritten copy. It is shorter than the one before.
+type compacted struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"` // of the whole file, hexadecimal
 }
 
 // readPosition returns nil where there is none.
@@ -57,12 +65,8 @@ func writePosition(dir string, p position) error {
 	if err != nil {
 		return fmt.Errorf("write the position of the copy: %w", err)
 	}
-	file, err := replace(dir, positionName, func(file *os.File) error {
+	return replace(dir, positionName, func(file *os.File) error {
 		_, err := file.Write(append(raw, '\n'))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	return file.Close()
 }

@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"sync"
 )
 
 // ErrOther says that a folder holds another feed's copy, or files that are no copy at all.
 var ErrOther = errors.New("the folder holds something else")
+
+// ErrMoved says that a folder holds a copy of this feed from another address. Options.Moved takes it over.
+var ErrMoved = errors.New("the copy is of a feed at another address")
 
 // store is a folder that is held by this process. Its methods may be called from several goroutines.
 type store struct {
@@ -21,24 +25,24 @@ type store struct {
 	position position
 }
 
-// openStore locks the folder and reads what is there. restart drops it.
-func openStore(dir string, feed identity, restart bool) (*store, error) {
-	lock, err := lockFolder(dir)
+// openStore locks the folder and reads what is there, as the options have it.
+func openStore(o Options, feed identity) (*store, error) {
+	lock, err := lockFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, lock: lock}
-	if err := s.load(feed, restart); err != nil {
+	s := &store{dir: o.Dir, lock: lock}
+	if err := s.load(o, feed); err != nil {
 		return nil, errors.Join(err, unlockFolder(lock))
 	}
 	return s, nil
 }
 
-func (s *store) load(feed identity, restart bool) error {
+func (s *store) load(o Options, feed identity) error {
 	if err := removeTemps(s.dir); err != nil {
 		return err
 	}
-	if restart {
+	if o.Restart {
 		// first the position: it says that nothing of the copy is safe, also where a kill comes in between
 		if err := writePosition(s.dir, position{Version: positionVersion, Feed: feed}); err != nil {
 			return err
@@ -54,22 +58,41 @@ func (s *store) load(feed identity, restart bool) error {
 			return err
 		}
 	}
-	if known.Feed != feed {
-		return fmt.Errorf("%w: %s is a copy of %s with mode %q and opt_fields %q", ErrOther, s.dir,
-			known.Feed.URL, known.Feed.Mode, known.Feed.OptFields)
-	}
-	s.position = *known
-	if s.copy, err = openCopy(s.dir, known.Bytes); err != nil {
+	if err := known.Feed.check(s.dir, feed, o.Moved); err != nil {
 		return err
 	}
-	return s.save() // a compaction may have been finished without it
+	known.Feed = feed
+	s.position = *known
+	if err := s.compare(o.Mend, o.Note); err != nil {
+		return err
+	}
+	if s.copy, err = openCopy(s.dir, s.position.Bytes); err != nil {
+		return err
+	}
+	return s.save() // of a compaction or another address
+}
+
+// check refuses a folder that is no copy of the feed. moved lets it be at another address.
+func (i identity) check(dir string, feed identity, moved bool) error {
+	elsewhere := feed
+	elsewhere.URL = i.URL
+	switch {
+	case i == feed:
+		return nil
+	case i != elsewhere || path.Base(i.URL) != path.Base(feed.URL): // the last part of the address is the resource
+		return fmt.Errorf("%w: %s is a copy of %s with mode %q and opt_fields %q", ErrOther, dir, i.URL, i.Mode, i.OptFields)
+	case !moved:
+		return fmt.Errorf("%w: %s is a copy of %s", ErrMoved, dir, i.URL)
+	default:
+		return nil
+	}
 }
 
 // takeEmpty writes the first position of a folder. A copy without one is not ours to overwrite.
 func (s *store) takeEmpty(first position) error {
-	path := filepath.Join(s.dir, copyName)
-	if _, err := os.Stat(path); err == nil {
-		return fmt.Errorf("%w: %s is there without %s", ErrOther, path, positionName)
+	name := filepath.Join(s.dir, copyName)
+	if _, err := os.Stat(name); err == nil {
+		return fmt.Errorf("%w: %s is there without %s", ErrOther, name, positionName)
 	}
 	return writePosition(s.dir, first)
 }
@@ -91,6 +114,9 @@ func (s *store) at() position {
 func (s *store) commit(rows []entry, wins choice, move func(*position)) (c change, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.position.Compacted != nil { // it failed, maybe between the two copies: a line more would be in one of them only
+		return c, errors.New("the copy was not rewritten")
+	}
 	c.added, c.replaced, err = s.copy.append(rows, wins)
 	if err != nil {
 		return c, err
@@ -112,11 +138,21 @@ type change struct {
 	entries         int // objects in the copy
 }
 
-// compact is called with mu held.
+// compact rewrites the copy. The position tells of the new one before that takes the old one's name, so that whichever
+// of them is there after a kill is known for whole. It is called with mu held.
 func (s *store) compact() error {
-	if err := s.copy.compact(); err != nil {
+	file, rewritten, err := s.copy.rewrite()
+	if err != nil {
 		return err
 	}
+	s.position.Compacted = &rewritten
+	if err := s.save(); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	if err := s.copy.take(file); err != nil {
+		return err
+	}
+	s.position.Compacted = nil
 	return s.save()
 }
 

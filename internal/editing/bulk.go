@@ -113,8 +113,8 @@ func (b *bulk[T]) patchOne(ctx context.Context, i Item, op operation) (Outcome, 
 		return Outcome{}, WithinError("data", err)
 	}
 	saved, err := b.Writer.Patch(ctx, changes.Change[T]{
-		ID: op.ID, By: i.User, Check: b.check(i.User, bson.NilObjectID, op.condition()), Apply: func(next *T) error { return Apply(patch, next) },
-		Inside: Inside[T](i),
+		ID: op.ID, By: i.User, Check: b.check(i.User, bson.NilObjectID, op.condition()),
+		Apply: func(next *T) error { return Apply(patch, next) }, Removes: patch.Removes(), Inside: Inside[T](i),
 	})
 	return Patched(saved), WithinError("data", err)
 }

@@ -142,7 +142,7 @@ func (e *endpoint[T]) patch(c *gin.Context) error {
 	in.condition.required = true
 	saved, err := e.Writer.Patch(c.Request.Context(), changes.Change[T]{
 		ID: place.id, By: in.user, Check: e.check(in.user, place.parent, in.condition),
-		Apply: func(next *T) error { return Apply(patch, next) },
+		Apply: func(next *T) error { return Apply(patch, next) }, Removes: patch.Removes(),
 	})
 	if err != nil {
 		return err

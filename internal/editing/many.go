@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -114,22 +115,51 @@ func (m *many) items(body strictjson.Value) ([]strictjson.Value, error) {
 // run does the items behind those that an earlier holder of the key has done, as far as the time suffices. It returns the
 // results of all that are done.
 func (m *many) run(ctx context.Context, user string, items []strictjson.Value, claim *idempotency.Claim) ([][]byte, error) {
-	var results [][]byte
+	j := &journal{claim: claim}
 	if claim != nil {
-		results = claim.Results()
+		j.results = claim.Results()
+		j.kept = len(j.results)
 	}
-	for i := len(results); i < len(items) && timeLeft(ctx); i++ {
-		one, err := m.one(ctx, i, Item{User: user, Value: items[i]}, claim)
+	for i := len(j.results); i < len(items) && timeLeft(ctx); i++ {
+		err := m.one(ctx, i, Item{User: user, Value: items[i]}, j)
 		if err != nil && stops(ctx, err) {
 			m.Log.WarnContext(ctx, "a request of many stops before its end", slog.Int("item", i), slog.Any("error", err))
-			return results, nil // the same key goes on here
+			break // the same key goes on here
 		}
 		if err != nil {
 			return nil, err
 		}
-		results = append(results, one)
 	}
-	return results, nil
+	if len(j.results) < len(items) {
+		if err := j.keep(ctx, nil); err != nil {
+			m.Log.WarnContext(ctx, "refusals are looked at again under the same key", slog.Any("error", err))
+		}
+	}
+	return j.results, nil
+}
+
+// journal holds the results of the items that are done. Under a key they are kept with the next write: an item that
+// wrote nothing can be done again.
+type journal struct {
+	claim   *idempotency.Claim // nil where the request has no key
+	results [][]byte
+	kept    int // how many of them the key has
+}
+
+// keep records what is not yet kept, and next behind it where that is not nil. Where ctx carries a transaction it is
+// part of it.
+func (j *journal) keep(ctx context.Context, next []byte) error {
+	pending := slices.Clone(j.results[j.kept:])
+	if next != nil {
+		pending = append(pending, next)
+	}
+	if j.claim == nil || len(pending) == 0 {
+		return nil
+	}
+	if err := j.claim.Record(ctx, j.kept, pending...); err != nil {
+		return &keyError{err: err}
+	}
+	return nil
 }
 
 // timeLeft reports whether another item may begin.
@@ -143,29 +173,32 @@ func stops(ctx context.Context, err error) bool {
 	return errors.Is(ctx.Err(), context.DeadlineExceeded) || problem.Of(err).Status() == http.StatusServiceUnavailable
 }
 
-// one does an item, and keeps its result under the key. Its errors are those that are not the item's own.
-func (m *many) one(ctx context.Context, index int, item Item, claim *idempotency.Claim) ([]byte, error) {
-	if claim != nil {
+// one does an item. Its errors are those that are not the item's own.
+func (m *many) one(ctx context.Context, index int, item Item, j *journal) error {
+	if j.claim != nil {
 		item.keep = func(ctx context.Context, o Outcome) error {
 			r, err := encode(resultOf(o))
 			if err != nil {
 				return err
 			}
-			return ofKey(claim.Record(ctx, index, r))
+			return j.keep(ctx, r)
 		}
 	}
 	done, err := m.do(ctx, item)
 	r := resultOf(done)
 	if err != nil {
 		if r, err = m.refusal(ctx, index, err); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	out, err := encode(r)
-	if err != nil || claim == nil || r.Error == nil && done.Changed {
-		return out, err
+	if err != nil {
+		return err
 	}
-	return out, ofKey(claim.Record(ctx, index, out)) // nothing was written that could have kept it
+	if j.results = append(j.results, out); r.Error == nil && done.Changed {
+		j.kept = len(j.results)
+	}
+	return nil
 }
 
 // refusal is the result of an item that failed by itself. Other errors come back as they are.

@@ -155,7 +155,7 @@ func TestAHolderThatLostItsKeyStops(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
 	var s *service
-	s = serveMany(t, 10*time.Second, func(ctx context.Context, _ Item) (Outcome, error) {
+	s = serveMany(t, 10*time.Second, func(ctx context.Context, i Item) (Outcome, error) {
 		if calls.Add(1) == 2 { // while it was paused its lease ended, and another took over
 			_, err := s.db.Collection(idempotency.Collection).UpdateOne(ctx, bson.D{},
 				bson.D{{Key: "$set", Value: bson.D{{Key: "token", Value: bson.NewObjectID()}}}})
@@ -163,7 +163,9 @@ func TestAHolderThatLostItsKeyStops(t *testing.T) {
 				return Outcome{}, err
 			}
 		}
-		return fine, nil
+		written := fine
+		written.Changed = true
+		return written, i.keep(ctx, written)
 	})
 	status, body, header, err := s.post(t.Context(), `["ok", "ok", "ok"]`)
 	require.NoError(t, err)

@@ -67,10 +67,3 @@ type keyError struct{ err error }
 func (e *keyError) Error() string { return "the idempotency key: " + e.err.Error() }
 
 func (e *keyError) Unwrap() error { return e.err }
-
-func ofKey(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &keyError{err: err}
-}

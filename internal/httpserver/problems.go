@@ -63,6 +63,18 @@ func logCause(ctx context.Context, log *slog.Logger, p *problem.Problem) {
 // clientLeft reports whether the connection is gone. The request's deadline ends its context in another way.
 func clientLeft(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }
 
+// handle is Handle for what belongs to no route: an error below the foreign path is answered in its form.
+func (f Foreign) handle(handler func(c *gin.Context) error) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		err := handler(c)
+		if err != nil && f.covers(c.Request.URL.Path) {
+			f.Fail(c, err)
+			return
+		}
+		Fail(c, err)
+	}
+}
+
 func noRoute(c *gin.Context) error {
 	return problem.New(problem.NotFound, "There is nothing at %q.", problem.Short(c.Request.URL.EscapedPath()))
 }

@@ -2,7 +2,6 @@ package httpserver
 
 import (
 	"net/url"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,13 +10,13 @@ import (
 
 // strictQuery refuses a query that Go cannot parse. The standard library would drop the parts that it does not
 // understand without a word, and a list would answer with its first page.
-// Below the path ownErrors handlers look for themselves: their clients know errors of another form.
-func strictQuery(ownErrors string) gin.HandlerFunc {
+// Handlers of foreign routes look for themselves.
+func strictQuery(foreign Foreign) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		if c.FullPath() == "" {
 			return // an unknown route or method is the first thing to tell
 		}
-		if ownErrors != "" && strings.HasPrefix(c.FullPath(), ownErrors) {
+		if foreign.covers(c.FullPath()) {
 			return
 		}
 		if _, err := url.ParseQuery(c.Request.URL.RawQuery); err != nil {

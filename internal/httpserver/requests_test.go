@@ -292,17 +292,20 @@ func TestClientThatLeavesIsNoFailure(t *testing.T) {
 	}
 }
 
+func ownFail(c *gin.Context, err error) { c.String(http.StatusGone, "%v", err) }
+
 // Clients of some routes know errors of another form only: these routes look at their queries for themselves.
 func TestQueriesThatARouteAnswersForItself(t *testing.T) {
 	t.Parallel()
-	s := start(t, httpserver.Options{OwnErrors: "/own/"}, func(r gin.IRouter) {
+	s := start(t, httpserver.Options{Foreign: httpserver.Foreign{Prefix: "/own/", Fail: ownFail}}, func(r gin.IRouter) {
 		for _, path := range []string{"/own/things", "/owned"} {
 			r.GET(path, func(c *gin.Context) { c.String(http.StatusTeapot, c.Request.URL.RawQuery) })
 		}
 	})
 	for target, status := range map[string]int{
 		"/own/things?offset=%ZZ": http.StatusTeapot, "/own/things?a;b": http.StatusTeapot,
-		"/owned?offset=%ZZ": http.StatusUnprocessableEntity, "/own/nothing?%ZZ": http.StatusNotFound,
+		"/owned?offset=%ZZ": http.StatusUnprocessableEntity, "/nothing": http.StatusNotFound,
+		"/own/nothing?%ZZ": http.StatusGone, "/own/things/": http.StatusGone,
 	} {
 		answer, body := s.send("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n")
 		require.Equal(t, status, answer.StatusCode, body)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -40,9 +41,19 @@ type Options struct {
 	// balancers take to see it.
 	ShutdownDrain time.Duration
 	NewRequestID  func() string // nil for random ones
-	// OwnErrors begins the paths whose handlers answer queries that cannot be read by themselves, such as /api/v1/.
-	OwnErrors string
+	// Foreign are routes whose clients know errors of another form only. The zero value is none.
+	Foreign Foreign
 }
+
+// Foreign are the routes below a path whose errors have another form. Their handlers answer queries that cannot be read
+// by themselves.
+type Foreign struct {
+	Prefix string                           // such as /api/v1/
+	Fail   func(c *gin.Context, err error) // answers for paths and methods that there are none of
+}
+
+// covers reports whether a path is below the prefix.
+func (f Foreign) covers(path string) bool { return f.Prefix != "" && strings.HasPrefix(path, f.Prefix) }
 
 // Server is the HTTP server.
 type Server struct {
@@ -71,11 +82,11 @@ func New(o Options) (*Server, error) {
 	s.engine.RedirectFixedPath = false
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.Use(
-		s.sayGoodbye(), identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(o.OwnErrors),
+		s.sayGoodbye(), identify(o.NewRequestID), accessLog(s.log), answerProblems(s.log), recoverPanics(), strictQuery(o.Foreign),
 		deadline(o.RequestTimeout),
 	)
-	s.engine.NoRoute(Handle(noRoute))
-	s.engine.NoMethod(Handle(noMethod))
+	s.engine.NoRoute(o.Foreign.handle(noRoute))
+	s.engine.NoMethod(o.Foreign.handle(noMethod))
 	s.registerHealth(o.Readiness)
 	s.http = &http.Server{
 		Handler:           headAsGet(s.engine),

@@ -22,15 +22,18 @@ type Claim struct {
 // Results are those that an earlier holder has recorded, in order, as they were given to Record.
 func (c *Claim) Results() [][]byte { return c.results }
 
-// Record keeps the result of item number index of a request of many, and renews the lease. Where ctx carries a
-// transaction, it is part of it. Its error is a problem with the code idempotency_key_in_use where the claim was lost,
-// or where that item is not the next one. All results of a request are in one document, which the database bounds at
+// Record keeps the results of the items of a request of many from number first on, and renews the lease. Where ctx
+// carries a transaction, it is part of it. Its error is a problem with the code idempotency_key_in_use where the claim was
+// lost, or where first is not the next item. All results of a request are in one document, which the database bounds at
 // 16 MB.
-func (c *Claim) Record(ctx context.Context, index int, result []byte) error {
-	added := expression("$concatArrays", bson.A{"$results", bson.A{literal(bson.Binary{Data: result})}})
-	return c.update(ctx, "record a result", bson.D{{Key: "next", Value: int64(index)}}, bson.D{
-		{Key: "results", Value: added},
-		{Key: "next", Value: int64(index) + 1},
+func (c *Claim) Record(ctx context.Context, first int, results ...[]byte) error {
+	added := make(bson.A, len(results))
+	for i, r := range results {
+		added[i] = literal(bson.Binary{Data: r})
+	}
+	return c.update(ctx, "record results", bson.D{{Key: "next", Value: int64(first)}}, bson.D{
+		{Key: "results", Value: expression("$concatArrays", bson.A{"$results", added})},
+		{Key: "next", Value: int64(first + len(results))},
 		{Key: "leased_until", Value: fromNow(c.store.lease)},
 		{Key: "expires_at", Value: fromNow(lifetime)},
 	})
@@ -52,7 +55,11 @@ func (c *Claim) Finish(ctx context.Context, a Answer) error {
 // as if it had never been used. It does nothing to a claim that was finished or lost. It does its work also where ctx
 // has ended.
 func (c *Claim) Release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	timeout := releaseTimeout
+	if ctx.Err() != nil {
+		timeout = lateTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	untouched := append(c.held(), bson.E{Key: "next", Value: int64(0)})
 	if _, err := c.store.coll.DeleteOne(ctx, untouched); err != nil {

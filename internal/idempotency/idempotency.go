@@ -34,6 +34,8 @@ const (
 
 	retryAfter     = time.Second
 	releaseTimeout = 2 * time.Second
+	// lateTimeout is what a release may take where its request has no time left: the client waits for the answer.
+	lateTimeout = 100 * time.Millisecond
 )
 
 // Request is what a client sent under a key.

@@ -29,15 +29,16 @@ type container struct {
 	handle     *testcontainers.DockerContainer
 }
 
-func startContainer(ctx context.Context) (*container, error) {
+// startContainer starts a replica set; more are settings besides those that each has.
+func startContainer(ctx context.Context, more ...testcontainers.ContainerCustomizer) (*container, error) {
 	if err := testenv.PingDocker(ctx); err != nil {
 		return nil, err
 	}
-	handle, err := testcontainers.Run(ctx, image,
+	handle, err := testcontainers.Run(ctx, image, append([]testcontainers.ContainerCustomizer{
 		testcontainers.WithCmd("mongod", "--replSet", "rs0", "--bind_ip_all"),
 		testcontainers.WithExposedPorts(port),
 		testcontainers.WithWaitStrategy(wait.ForListeningPort(port)),
-	)
+	}, more...)...)
 	if err != nil {
 		return nil, fmt.Errorf("start %s in Docker: %w", image, err)
 	}
@@ -50,12 +51,8 @@ func startContainer(ctx context.Context) (*container, error) {
 }
 
 func (c *container) prepare(ctx context.Context) error {
-	code, _, err := c.handle.Exec(ctx, []string{"mongosh", "--quiet", "--eval", initiate}, exec.Multiplexed())
-	if err != nil {
+	if err := c.eval(ctx, initiate); err != nil {
 		return fmt.Errorf("initiate the replica set: %w", err)
-	}
-	if code != 0 {
-		return fmt.Errorf("initiate the replica set: mongosh ended with code %d", code)
 	}
 	address, err := c.handle.PortEndpoint(ctx, port, "mongodb")
 	if err != nil {
@@ -64,6 +61,15 @@ func (c *container) prepare(ctx context.Context) error {
 	// direct: the member's own address is only good inside of the container
 	c.uri = address + "/?directConnection=true"
 	return nil
+}
+
+// eval runs a script of mongosh in the container.
+func (c *container) eval(ctx context.Context, script string) error {
+	code, _, err := c.handle.Exec(ctx, []string{"mongosh", "--quiet", "--eval", script}, exec.Multiplexed())
+	if err == nil && code != 0 {
+		err = fmt.Errorf("mongosh ended with code %d", code)
+	}
+	return err
 }
 
 func (c *container) stop(ctx context.Context) error { return testenv.StopContainer(ctx, c.handle) }

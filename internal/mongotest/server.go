@@ -23,6 +23,7 @@ type server struct {
 
 	mu     sync.Mutex
 	client *mongodb.Client
+	owned  []goleak.Option // the goroutines of testcontainers, from before it stopped the containers of single tests
 }
 
 // shared lives as long as the process: tests of one package have no other common owner.
@@ -64,6 +65,13 @@ func (s *server) connect(uri string) (*mongo.Database, error) {
 	return s.client.Database(), nil
 }
 
+// overlook makes Release return the option, too.
+func (s *server) overlook(option goleak.Option) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owned = append(s.owned, option)
+}
+
 // Release closes the client and returns what goleak is to overlook: the goroutines that testcontainers keeps.
 func (s *server) Release() []goleak.Option {
 	s.mu.Lock()
@@ -75,9 +83,9 @@ func (s *server) Release() []goleak.Option {
 		s.client = nil
 	}
 	if s.container != nil {
-		return []goleak.Option{s.container.goroutines}
+		return append(s.owned, s.container.goroutines)
 	}
-	return nil
+	return s.owned
 }
 
 // Stop ends the container.

@@ -13,8 +13,8 @@ const maxExponent = 18
 
 // Canonical writes the value in one way for one meaning: names sorted, numbers by their value, texts by their
 // characters. It is JSON again, and its own canonical form. What no decoder takes stands as it was written, so that it is
-// told apart from what they do take: texts that are none, repeated members, and numbers with an exponent of more than 18
-// digits.
+// told apart from what they do take: texts that are none, repeated members, what is nested too deep, and numbers with an
+// exponent of more than 18 digits.
 func (v Value) Canonical() []byte {
 	var out bytes.Buffer
 	v.canonical(&out)
@@ -22,6 +22,10 @@ func (v Value) Canonical() []byte {
 }
 
 func (v Value) canonical(out *bytes.Buffer) {
+	if v.flaw != sound {
+		out.WriteString(v.literal)
+		return
+	}
 	switch v.kind {
 	case absent:
 	case null:
@@ -31,10 +35,6 @@ func (v Value) canonical(out *bytes.Buffer) {
 	case number:
 		out.WriteString(canonicalNumber(v.literal))
 	case text:
-		if v.flaw != sound {
-			out.WriteString(v.literal)
-			return
-		}
 		writeText(out, v.literal)
 	case array:
 		out.WriteByte('[')

@@ -53,7 +53,7 @@ func (f *faults) names(v Value, path string, join func(path, name string) string
 			f.add(at, problem.FieldText, "holds the character NUL in its name")
 		case surrogate:
 			f.add(at, problem.FieldText, "holds a lone surrogate in its name, which is no character")
-		case sound:
+		case sound, deep:
 		}
 	}
 }
@@ -65,6 +65,8 @@ func (f *faults) text(v Value, path string) bool {
 		f.add(path, problem.FieldText, "holds the character NUL")
 	case surrogate:
 		f.add(path, problem.FieldText, "holds a lone surrogate, which is no character")
+	case deep:
+		f.add(path, problem.FieldType, "is nested more than "+strconv.Itoa(maxDepth)+" deep")
 	case sound, repeated:
 		return true
 	}

@@ -15,6 +15,7 @@ const (
 	nul            // the character NUL
 	surrogate      // one half of a surrogate pair without the other: no character at all
 	repeated       // a name that is there before
+	deep           // an array or object inside too many others, which was not looked into
 )
 
 // flawOf looks at a string as it was written, from quote to quote, for escapes that make no character. Other than by an

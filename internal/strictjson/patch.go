@@ -44,6 +44,30 @@ func (p Patch[T]) Names(path string) bool {
 	return v.kind != absent
 }
 
+// Removes are the fields and entries of maps that the patch takes away: those that it makes null, and lists that it
+// empties. Each is the names on the way there, such as {"tags"} or {"metrics", "spend"}; the patch is read two names deep.
+func (p Patch[T]) Removes() [][]string {
+	var out [][]string
+	for _, name := range p.value.Names() {
+		v, _ := p.value.Member(name)
+		if v.removes() {
+			out = append(out, []string{name})
+		}
+		for _, inner := range v.Names() {
+			if w, _ := v.Member(inner); w.removes() {
+				out = append(out, []string{name, inner})
+			}
+		}
+	}
+	return out
+}
+
+// removes reports whether a field that gets the value is absent then.
+func (v Value) removes() bool {
+	items, isList := v.Items()
+	return v.IsNull() || isList && len(items) == 0
+}
+
 // hasEntry looks for a map's key as it stands in a path, behind the opening bracket. A long one is cut there.
 func (v Value) hasEntry(key string) bool {
 	if whole, ok := strings.CutSuffix(key, "]"); ok {

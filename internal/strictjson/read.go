@@ -9,9 +9,10 @@ import (
 	"catalogue/internal/problem"
 )
 
-// Read reads one JSON value for decoders. Names that are there twice, lone surrogates and NUL are left for them, which
-// tell of these together with all else that is wrong: so one bad item of a list spoils none of the others. Its errors are problems: body_malformed for what is no JSON in UTF-8 or is nested too deep, body_too_large for more
-// values than any request needs.
+// Read reads one JSON value for decoders. Names that are there twice, lone surrogates, NUL and what is nested too deep are
+// left for them, which tell of these together with all else that is wrong: so one bad item of a list spoils none of the
+// others. Its errors are problems: body_malformed for what is no JSON in UTF-8, body_too_large for more values than any
+// request needs.
 func Read(data []byte) (Value, error) {
 	if !utf8.Valid(data) || !json.Valid(data) {
 		return Value{}, problem.New(problem.BodyMalformed, "The body is not one JSON value in UTF-8.")
@@ -46,7 +47,7 @@ func (r *reader) value(depth int) (Value, error) {
 	switch t := token.(type) {
 	case json.Delim:
 		if depth == maxDepth {
-			return Value{}, problem.New(problem.BodyMalformed, "The body is nested more than %d deep.", maxDepth)
+			return r.skip(t), nil
 		}
 		if t == '[' {
 			return r.array(depth + 1)
@@ -64,6 +65,26 @@ func (r *reader) value(depth int) (Value, error) {
 	default:
 		return Value{kind: null}, nil
 	}
+}
+
+// skip passes over an array or object whose first character was read, and keeps it as it was written.
+func (r *reader) skip(first json.Delim) Value {
+	start := r.end - 1
+	for open := 1; open > 0; {
+		token, _ := r.dec.Token()
+		switch token {
+		case json.Delim('['), json.Delim('{'):
+			open++
+		case json.Delim(']'), json.Delim('}'):
+			open--
+		}
+	}
+	r.end = r.dec.InputOffset()
+	v := Value{kind: array, literal: string(r.data[start:r.end]), flaw: deep, inside: &inside{}}
+	if first == '{' {
+		v.kind = object
+	}
+	return v
 }
 
 func (r *reader) array(depth int) (Value, error) {

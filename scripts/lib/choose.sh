@@ -47,7 +47,8 @@ choose_by_machine() {
 
 # services_up NAME (run or test) leaves the address of a database that takes
 # connections in MONGODB_URI and its kind in MONGODB_KIND, the same of Redis in
-# REDIS_URL and REDIS_KIND. Without Redis the catalogue runs all the same, with an
+# REDIS_URL and REDIS_KIND. MONGODB_ENGINE is the local engine's program where that
+# is the database, else empty. Without Redis the catalogue runs all the same, with an
 # empty address; tests need it.
 services_up() {
   database_up "$1"
@@ -60,7 +61,7 @@ services_up() {
 
 database_up() {
   choose "$1" MONGODB_URI engine_runs
-  MONGODB_KIND=$KIND
+  MONGODB_KIND=$KIND MONGODB_ENGINE=""
   say "database: $REASON"
   case $KIND in
     given) MONGODB_URI=$(given "$1" MONGODB_URI) ;;
@@ -74,7 +75,7 @@ database_up() {
       engine_build # before the lock: `make stop` need not wait for it
       lock_services
       engine_up "$1"
-      MONGODB_URI=$(engine_uri "$1")
+      MONGODB_URI=$(engine_uri "$1") MONGODB_ENGINE=$ENGINE_BIN
       unlock 9
       ;;
   esac

@@ -49,7 +49,8 @@ test_redis_comes_up_beside_the_engine() {
   url=redis://127.0.0.1:$(cat "$WORK/beside/.run/run/redis/port")/0
   contains "$said" "export CATALOGUE_REDIS_URL=$url"
   contains "$(services beside status)" "$url"
-  equal "$(services beside env test | sed 's/=.*//' | tr '\n' ' ')" "export CATALOGUE_TEST_MONGODB_URI export CATALOGUE_TEST_REDIS_URL "
+  equal "$(services beside env test | sed 's/=.*//' | tr '\n' ' ')" \
+    "export CATALOGUE_TEST_MONGODB_URI export CATALOGUE_TEST_REDIS_URL export CATALOGUE_TEST_ENGINE "
   lacks "$(services beside env test)" "$url"
   services beside down
   contains "$(services beside status)" "run   no local Redis is running"

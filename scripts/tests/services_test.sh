@@ -103,3 +103,15 @@ test_the_engine_leaves_pipes_and_locks_alone() {
   services pipes up 2>&1 | cat >/dev/null
   flock -n "$WORK/pipes/.run/lock" true || die "the lock is held"
 }
+
+test_env_names_the_engine_that_tests_may_kill() {
+  clone engine
+  local said
+  said=$(services engine env test)
+  (
+    eval "$said"
+    "$CATALOGUE_TEST_ENGINE" --version
+  )
+  lacks "$(services engine env run)" ENGINE
+  lacks "$(CATALOGUE_TEST_MONGODB_URI=mongodb://db.example/x services engine env test)" ENGINE
+}
