@@ -17,8 +17,10 @@ func TestRowsWithoutARevAreStamped(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
 	_, err := db.Collection(tasks.Collection).InsertMany(t.Context(), []bson.D{
-		{{Key: "status", Value: "open"}}, {{Key: "status", Value: "draft"}},
-		{{Key: "rev", Value: int64(5)}, {Key: "public_modified", Value: 1.5}}, {{Key: "rev", Value: int64(7)}, {Key: "public_modified", Value: nil}},
+		{{Key: "status", Value: "open"}},
+		{{Key: "status", Value: "draft"}},
+		{{Key: "rev", Value: int64(5)}, {Key: "public_modified", Value: 1.5}},
+		{{Key: "rev", Value: int64(7)}, {Key: "public_modified", Value: nil}},
 	})
 	require.NoError(t, err)
 	list := migrations.All([]changes.Imported{{Entity: tasks.Entity, Collection: tasks.Collection, Stamped: true}, {Collection: history.Collection}},

@@ -6,10 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,9 @@ const (
 	// raceRequestTimeout is that of a request to the feed.
 	raceRequestTimeout = 10 * time.Second
 
-	racePicture = "feed-race.svg"
+	// A race's database is named after the catalogue's, with this and some random bytes in hexadecimal behind it.
+	raceInfix   = "_race_"
+	raceIDBytes = 6
 
 	formatTable = "table"
 	formatJSON  = "json"
@@ -90,10 +93,8 @@ func (a *app) feedRace(ctx context.Context, job raceJob) error {
 	if err := job.check(); err != nil {
 		return &exitError{code: exitUsage, err: err}
 	}
-	if job.out != "" { // a folder that cannot be made is told before the race, not after it
-		if err := os.MkdirAll(job.out, 0o755); err != nil { //nolint:gosec // of results, readable like others
-			return err
-		}
+	if err := checkRacePicture(job.out); err != nil {
+		return err
 	}
 	return a.withDatabase(ctx, func(ctx context.Context, base config.Base, client *mongodb.Client) error {
 		result, err := a.raceApart(ctx, base, client.Database(), job.plan)
@@ -104,11 +105,24 @@ func (a *app) feedRace(ctx context.Context, job raceJob) error {
 	})
 }
 
+// showRace prints the result, also where its picture cannot be drawn.
+func (a *app) showRace(result race.Result, job raceJob) error {
+	picture, err := drawRace(result, job.out)
+	report := result.Report(picture)
+	if job.format == formatJSON {
+		return errors.Join(report.JSON(a.stdout), err)
+	}
+	return errors.Join(report.Table(a.stdout), err)
+}
+
 // raceApart makes a database for the race and drops it again, whatever happens.
 func (a *app) raceApart(
 	ctx context.Context, base config.Base, own *mongo.Database, plan race.Plan,
 ) (result race.Result, err error) {
-	id := make([]byte, 6)
+	if err := a.nameRacesLeft(ctx, own); err != nil {
+		return race.Result{}, err
+	}
+	id := make([]byte, raceIDBytes)
 	_, _ = rand.Read(id) // never fails, by its documentation
 	name, err := raceDatabase(own.Name(), hex.EncodeToString(id))
 	if err != nil {
@@ -133,7 +147,7 @@ func (a *app) raceApart(
 
 // raceDatabase is the name of a race's database. It is never the catalogue's own, since it is dropped.
 func raceDatabase(own, id string) (string, error) {
-	name := own + "_race_" + id
+	name := own + raceInfix + id
 	if own == "" || id == "" || name == own {
 		return "", errors.New("a race needs a database of its own")
 	}
@@ -142,6 +156,26 @@ func raceDatabase(own, id string) (string, error) {
 			name, maxDatabaseName)
 	}
 	return name, nil
+}
+
+// nameRacesLeft tells of the databases of races that were killed. Of a race that is running this knows nothing, so that
+// it drops none.
+func (a *app) nameRacesLeft(ctx context.Context, own *mongo.Database) error {
+	pattern := fmt.Sprintf("^%s[0-9a-f]{%d}$", regexp.QuoteMeta(own.Name()+raceInfix), hex.EncodedLen(raceIDBytes))
+	left, err := own.Client().ListDatabaseNames(ctx, bson.D{{Key: "name", Value: bson.Regex{Pattern: pattern}}})
+	if err != nil {
+		return fmt.Errorf("look for the databases of earlier races: %w", err)
+	}
+	if len(left) == 0 {
+		return nil
+	}
+	var text strings.Builder
+	text.WriteString("databases of other races are there. If none is running, drop what was left behind:\n")
+	for _, name := range left {
+		fmt.Fprintf(&text, "  mongosh \"$CATALOGUE_MONGODB_URI\" --eval 'db.getSiblingDB(%q).dropDatabase()'\n", name)
+	}
+	_, err = io.WriteString(a.stderr, text.String())
+	return err
 }
 
 // mustBeEmpty refuses a database that somebody else has made: it would be dropped.
@@ -216,27 +250,4 @@ func raceServer(db *mongo.Database, ordering feed.Ordering, log *slog.Logger) (h
 		Path: "creatives", Collection: creatives.Collection, Decoder: strictbson.New[creatives.Creative](),
 	}, store)
 	return server.Handler(), nil
-}
-
-// showRace draws the picture and prints the result.
-func (a *app) showRace(result race.Result, job raceJob) (err error) {
-	folder := job.out
-	if folder == "" {
-		if folder, err = os.MkdirTemp("", "catalogue-race-"); err != nil {
-			return err
-		}
-	}
-	picture := filepath.Join(folder, racePicture)
-	file, err := os.Create(picture)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(result.Picture(file), file.Close()); err != nil {
-		return err
-	}
-	report := result.Report(picture)
-	if job.format == formatJSON {
-		return report.JSON(a.stdout)
-	}
-	return report.Table(a.stdout)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -136,9 +137,75 @@ func TestUseOfTheFeedRaceCommand(t *testing.T) {
 		require.Equal(t, exitUsage, o.code, o.stderr)
 		require.Contains(t, o.stderr, reason)
 	}
-	o := runProgram(t.Context(), nil, "feed", "race", "--out", file(t, "no folder", ""))
-	require.Equal(t, exitFailure, o.code)
-	require.Contains(t, o.stderr, "not a directory")
+}
+
+// There is no database behind the program: what is wrong with the picture is told before the race.
+func TestFeedRaceIsNotRunForAPictureThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(folder, racePicture), 0o700))
+	for out, reason := range map[string]string{
+		file(t, "no folder", ""): "not a directory",
+		folder:                   "the picture cannot be written: open " + filepath.Join(folder, racePicture),
+	} {
+		o := runProgram(t.Context(), nil, "feed", "race", "--out", out)
+		require.Equal(t, exitFailure, o.code)
+		require.Contains(t, o.stderr, reason)
+	}
+}
+
+func TestTheCheckOfARacesPictureLeavesNoTrace(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(t.TempDir(), "made")
+	require.NoError(t, checkRacePicture(folder))
+	names, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Empty(t, names)
+
+	path := filepath.Join(folder, racePicture)
+	require.NoError(t, os.WriteFile(path, []byte("of an earlier race"), 0o600))
+	require.NoError(t, checkRacePicture(folder))
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "of an earlier race", string(content))
+}
+
+// The folder goes while the race runs: its result is shown all the same.
+func TestARaceWithoutItsPictureIsShown(t *testing.T) {
+	t.Parallel()
+	result := race.Result{Plan: race.Plan{Writers: 3, Delay: time.Second}, Outcomes: []race.Outcome{{Ordering: "none"}}}
+	for format, want := range map[string]string{formatTable: "0 writes by 3 writers in ", formatJSON: `"writers": 3,`} {
+		var stdout strings.Builder
+		err := (&app{stdout: &stdout}).showRace(result, raceJob{format: format, out: filepath.Join(t.TempDir(), "gone")})
+		require.ErrorContains(t, err, "the race has no picture: open ")
+		require.Contains(t, stdout.String(), want)
+		require.NotContains(t, stdout.String(), racePicture)
+	}
+}
+
+// What another race has left is named with what drops it, and stays: that race may be running.
+func TestFeedRaceNamesWhatOthersLeft(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	for _, name := range []string{"_race_0123456789ab", "_race_results", "x_race_0123456789ab"} {
+		other := db.Client().Database(db.Name() + name)
+		t.Cleanup(func() { require.NoError(t, other.Drop(context.Background())) })
+		plant(t, other, "creatives", bson.D{{Key: "name", Value: "kept"}})
+	}
+	var stderr strings.Builder
+	require.NoError(t, (&app{stderr: &stderr}).nameRacesLeft(t.Context(), db))
+	require.Equal(t, "databases of other races are there. If none is running, drop what was left behind:\n"+
+		`  mongosh "$CATALOGUE_MONGODB_URI" --eval 'db.getSiblingDB("`+db.Name()+`_race_0123456789ab").dropDatabase()'`+"\n",
+		stderr.String())
+
+	left := db.Client().Database(db.Name() + "_race_0123456789ab")
+	o := runProgram(t.Context(), importEnviron(db, mongotest.URI(t)), "feed", "race", "--duration", "100ms",
+		"--out", t.TempDir())
+	require.Equal(t, exitOK, o.code, o.stderr)
+	require.Contains(t, o.stderr, left.Name())
+	n, err := left.Collection("creatives").CountDocuments(t.Context(), bson.D{})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
 }
 
 func TestRaceDatabaseIsNeverTheCatalogues(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -183,39 +182,6 @@ func TestFeedSyncFollowsAServerThatMoves(t *testing.T) {
 	require.Equal(t, 0, o.code, o.stderr)
 	require.Equal(t, a.shown(t, "creatives", ""), copied(t, dir))
 	require.Equal(t, 0, elsewhere.syncOnce(t, dir).code)
-}
-
-// The bar of a walk over a known copy is full at the end of the walk, and not before, however long that is.
-func TestFeedSyncProgress(t *testing.T) {
-	t.Parallel()
-	for expected, end := range map[int]int{0: -1, 3: 30, 30: 30, 500: 30} {
-		p := &syncProgress{out: io.Discard, bar: newSyncBar(io.Discard, "creatives", -1)}
-		p.expect(expected)
-		for page := 1; page <= 3; page++ {
-			require.False(t, p.bar.IsFinished())
-			p.show(follower.Progress{Rows: 10, CaughtUp: page == 3})
-			if expected == 500 && page < 3 {
-				require.EqualValues(t, 500, p.bar.State().Max)
-			}
-		}
-		state := p.bar.State()
-		require.EqualValues(t, end, state.Max, expected)
-		require.Equal(t, expected > 0, p.bar.IsFinished(), expected)
-		if expected > 0 {
-			require.EqualValues(t, 30, state.CurrentNum)
-		}
-	}
-}
-
-func TestFeedSyncProgressLines(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(0, 0)
-	var out bytes.Buffer
-	p := newSyncProgress(&out, "tasks", func() time.Time { now = now.Add(time.Minute); return now })
-	p.show(follower.Progress{Rows: 10, Entries: 10})
-	p.expect(500)
-	p.show(follower.Progress{Rows: 10, Entries: 20, CaughtUp: true})
-	require.Equal(t, "tasks: 10 objects; 10 rows read\ntasks: 20 objects, caught up; 20 rows of about 500 read\n", out.String())
 }
 
 func TestFeedSyncObeysTheRateLimit(t *testing.T) {

@@ -121,6 +121,7 @@ func TestTheTableListsTheFirstOfManyLostRows(t *testing.T) {
 	}
 	var out strings.Builder
 	require.NoError(t, result.Report("").Table(&out))
+	require.NotContains(t, out.String(), "picture")
 	require.Contains(t, out.String(), "  000000000000000000000009  2025-10-09T08:53:20.005Z  5 ms late\n  and 2 more: --format json")
 }
 

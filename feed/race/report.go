@@ -32,7 +32,7 @@ type Report struct {
 	Writes        int               `json:"writes"`
 	WritesASecond float64           `json:"writes_a_second"`
 	Orderings     []OrderingOutcome `json:"orderings"`
-	Picture       string            `json:"picture"` // the path
+	Picture       string            `json:"picture"` // the path; empty where there is none
 }
 
 // OrderingOutcome is what came of one ordering.
@@ -56,7 +56,7 @@ type LostRow struct {
 	Slow         bool            `json:"slow"`    // it held its transaction open
 }
 
-// Report is the result with the path of its picture.
+// Report is the result with the path of its picture, which may be empty.
 func (r Result) Report(picture string) Report {
 	out := Report{
 		Began: r.Began.UTC().Format(instant.Layout), Seconds: r.Elapsed.Seconds(),
@@ -105,7 +105,9 @@ func (r Report) Table(out io.Writer) error {
 	for _, o := range r.Orderings {
 		o.list(&text)
 	}
-	fmt.Fprintf(&text, "\nThe picture is %s\n", r.Picture)
+	if r.Picture != "" {
+		fmt.Fprintf(&text, "\nThe picture is %s\n", r.Picture)
+	}
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -48,7 +48,7 @@ type Options struct {
 // Foreign are the routes below a path whose errors have another form. Their handlers answer queries that cannot be read
 // by themselves.
 type Foreign struct {
-	Prefix string                           // such as /api/v1/
+	Prefix string                          // such as /api/v1/
 	Fail   func(c *gin.Context, err error) // answers for paths and methods that there are none of
 }
 
