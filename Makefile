@@ -16,7 +16,7 @@ run: build ## start the services, fill an empty database, serve on 127.0.0.1:808
 	@scripts/run
 
 .PHONY: stop
-stop: ## end what make run, make test and make services started; data is kept
+stop: ## end the services that make run, make test and make services started; data is kept
 	@scripts/services down
 
 .PHONY: services

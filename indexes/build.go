@@ -236,6 +236,8 @@ func (b *builder) note(ctx context.Context, out Outcome) string {
 		{Key: "hint", Value: name},
 	})
 	switch {
+	case ctx.Err() != nil:
+		return "" // the run ends: that says nothing of the index
 	case err != nil:
 		return "an explain with its hint does not show whether it serves: " + err.Error()
 	case plan.Blocks() || len(plan.Indexes) != 1 || plan.Indexes[0] != name:

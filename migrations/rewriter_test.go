@@ -15,7 +15,7 @@ import (
 func TestRewritesAreStamped(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
-	insert(t, db, row(1, bson.E{Key: "rev", Value: int64(3)}, bson.E{Key: "at", Value: "2026-01-01T12:00:00Z"}))
+	insert(t, db, row(1, bson.E{Key: "rev", Value: int64(3)}, bson.E{Key: "public_modified", Value: 1.5}, bson.E{Key: "at", Value: "2026-01-01T12:00:00Z"}))
 	kinds := []changes.Imported{{Entity: "row", Collection: "rows", Stamped: true}}
 	up(t, db, "one", migrations.All(kinds, testFields(), migrations.NewRewriter(db, kinds))...)
 	doc := mongotest.Everything(t, db.Collection("rows"), bson.D{})[0]

@@ -120,7 +120,7 @@ func TestMigrateUpWaitsForAnother(t *testing.T) {
 	go func() { ended <- run(t.Context(), []string{"migrate", "up"}, d.environ, io.Discard, stderr) }()
 	require.Eventually(t, func() bool { return strings.Contains(stderr.String(), "\n") }, patience, time.Millisecond)
 	require.Contains(t, stderr.String(), "waiting for version v0 on elsewhere (process 7), which has worked on the database since ")
-	require.Contains(t, d.migrate(t.Context(), "plan").stdout, "0 of 35 ")
+	require.Contains(t, d.migrate(t.Context(), "plan").stdout, "0 of 36 ")
 	require.NoError(t, held.Release(t.Context()))
 	require.Equal(t, exitOK, <-ended)
 	d.requireDeclared(t)

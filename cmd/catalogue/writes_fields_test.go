@@ -53,7 +53,7 @@ func TestAllThatIsWrongWithABodyIsToldAtOnce(t *testing.T) {
 		},
 		{
 			task + "/comments/" + bson.NewObjectID().Hex(), `{"author": "a", "mode": "live", "entity_id": "a", "entity_type": "task", "source": {}}`,
-			"author=field_read_only mode=field_read_only entity_id=field_read_only entity_type=field_read_only source=field_unknown",
+			"author=field_read_only mode=field_read_only entity_id=field_read_only entity_type=field_read_only source=field_read_only",
 		},
 	} {
 		p := a.patch(t, c.path, c.body).problem(t)

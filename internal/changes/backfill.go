@@ -11,13 +11,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// withoutRev finds the rows that were stored before there were revs, or by a program that does not know them.
-func withoutRev() bson.D { return bson.D{{Key: fieldRev, Value: op("$not", op("$type", "number"))}} }
+// maxPosition is the last moment that positions are served for, the end of the year 9999, in Unix seconds.
+const maxPosition = 253402300799.999
 
-// Backfill gives the rows without a rev their first one, with the stamp of now and their place in the feed; those that
-// stand below others take the mode from there. Their other fields stay, updated_at too. Rows that are done have a rev,
-// so that a run which was cut short is completed by another one, and several at once do no harm. progress is told how
-// many rows are done in all; kinds that are not stamped are passed over.
+// Unstamped finds the rows that were stored before there were revs and positions, or by a program that does not know
+// what these may be. A condition on a number holds for an array with such a number in it, too, which is none.
+func Unstamped() bson.D {
+	position := bson.D{{Key: "$gte", Value: 0}, {Key: "$lte", Value: maxPosition}}
+	return bson.D{{Key: "$or", Value: bson.A{
+		bson.D{{Key: fieldRev, Value: op("$not", op("$type", "number"))}},
+		bson.D{{Key: fieldRev, Value: op("$type", "array")}},
+		bson.D{{Key: fieldPosition, Value: op("$not", position)}},
+		bson.D{{Key: fieldPosition, Value: op("$type", "array")}},
+	}}}
+}
+
+// Backfill stamps the rows that Unstamped finds: with a first rev, or the one after theirs, with the moment of now and
+// their place in the feed; those that stand below others take the mode from there. Their other fields stay, updated_at
+// too. Rows that are done are not found again, so that a run which was cut short is completed by another one, and several
+// at once do no harm. progress is told how many rows are done in all; kinds that are not stamped are passed over.
 func Backfill(ctx context.Context, db *mongo.Database, kinds []Imported, progress func(done int64)) error {
 	b := &backfill{db: db, progress: progress}
 	for _, kind := range kinds {
@@ -38,15 +50,15 @@ type backfill struct {
 	done     int64
 }
 
-// run goes over a collection once, by _id. What is written meanwhile has a rev by that.
+// run goes over a collection once, by _id. What is written meanwhile is stamped by that.
 func (b *backfill) run(ctx context.Context, kind Imported) error {
-	cursor, err := b.db.Collection(kind.Collection).Find(ctx, withoutRev(), options.Find().
+	cursor, err := b.db.Collection(kind.Collection).Find(ctx, Unstamped(), options.Find().
 		SetSort(bson.D{{Key: fieldID, Value: 1}}).SetBatchSize(maxChunk).
 		SetProjection(bson.D{{Key: fieldEntityID, Value: 1}}))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // what it has to say, Err has said
+	defer closeCursor(ctx, cursor)
 	var rows []bson.Raw
 	for cursor.Next(ctx) {
 		rows = append(rows, slices.Clone(cursor.Current)) // the cursor reuses its memory
@@ -91,7 +103,7 @@ type taken struct {
 // models are one update for each mode that the rows take from what they stand below.
 func (b *backfill) models(ctx context.Context, kind Imported, rows []bson.Raw) ([]mongo.WriteModel, error) {
 	if kind.Parent == "" {
-		return []mongo.WriteModel{firstStamp(rows, taken{})}, nil
+		return []mongo.WriteModel{stampOf(rows, taken{})}, nil
 	}
 	var parents []bson.ObjectID
 	for _, row := range rows {
@@ -111,13 +123,13 @@ func (b *backfill) models(ctx context.Context, kind Imported, rows []bson.Raw) (
 	}
 	var out []mongo.WriteModel
 	for t, group := range groups {
-		out = append(out, firstStamp(group, t))
+		out = append(out, stampOf(group, t))
 	}
 	return out, nil
 }
 
-// firstStamp is the update of rows that have no rev yet.
-func firstStamp(rows []bson.Raw, t taken) mongo.WriteModel {
+// stampOf is the update of rows that nobody has stamped meanwhile.
+func stampOf(rows []bson.Raw, t taken) mongo.WriteModel {
 	ids := make(bson.A, len(rows))
 	for i, row := range rows {
 		ids[i] = row.Lookup(fieldID)
@@ -126,6 +138,6 @@ func firstStamp(rows []bson.Raw, t taken) mongo.WriteModel {
 	if t.there {
 		pipeline = append(pipeline, set(bson.D{{Key: fieldMode, Value: modeTaken(t.mode)}}))
 	}
-	filter := append(bson.D{{Key: fieldID, Value: op("$in", ids)}}, withoutRev()...)
+	filter := append(bson.D{{Key: fieldID, Value: op("$in", ids)}}, Unstamped()...)
 	return mongo.NewUpdateManyModel().SetFilter(filter).SetUpdate(append(pipeline, stamp()...))
 }

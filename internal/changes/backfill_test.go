@@ -2,6 +2,7 @@ package changes_test
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func TestBackfill(t *testing.T) {
 		bson.M{"_id": bson.NewObjectID(), "name": "odd", "rev": "abc", "public_modified": 1e300, "feed": 5},
 		bson.M{"_id": "own", "name": "own id"},
 		bson.M{"_id": int64(5), "name": "number"},
-		bson.M{"_id": bson.NewObjectID(), "name": "done", "rev": int64(7), "updated_at": long},
+		bson.M{"_id": bson.NewObjectID(), "name": "done", "rev": int64(7), "public_modified": 0, "updated_at": long},
 	}
 	_, err := db.Collection(collection).InsertMany(t.Context(), things)
 	require.NoError(t, err)
@@ -73,6 +74,47 @@ func TestBackfill(t *testing.T) {
 	require.Equal(t, "test", rowsOf(t, db, notes, bson.M{"name": "of test"})[0]["mode"])
 
 	require.NoError(t, changes.Backfill(t.Context(), db, backfilled, func(int64) { require.Fail(t, "all is done") }))
+}
+
+// A row whose place the feed cannot show is missing there for ever: it gets another one.
+func TestBackfillOfImpossiblePlaces(t *testing.T) {
+	t.Parallel()
+	db := database(t)
+	for name, c := range map[string]struct {
+		rev, position any
+		want          int64
+	}{
+		"null":             {int64(5), nil, 6},
+		"NaN":              {int64(5), math.NaN(), 6},
+		"infinite":         {int64(5), math.Inf(1), 6},
+		"text":             {int64(5), "1760598968.123", 6},
+		"array":            {int64(5), bson.A{1760598968.123}, 6},
+		"negative":         {int64(5), -0.001, 6},
+		"milliseconds":     {int64(5), 1760598968123.0, 6},
+		"the year 10000":   {int64(5), int64(253402300800), 6},
+		"a date":           {int64(5), bson.DateTime(0), 6},
+		"undefined":        {int64(5), undefined(), 6},
+		"a rev of a list":  {bson.A{int64(5)}, 1760598968.123, 1},
+		"a good one":       {int64(5), 1760598968.123, 5},
+		"a whole one":      {int32(5), int32(0), 5},
+		"the latest":       {int64(5), 253402300799.999, 5},
+		"a good empty rev": {0.0, 1.0, 0},
+	} {
+		id := bson.NewObjectID()
+		_, err := db.Collection(collection).InsertOne(t.Context(),
+			bson.D{{Key: "_id", Value: id}, {Key: "rev", Value: c.rev}, {Key: "public_modified", Value: c.position}})
+		require.NoError(t, err)
+		count, err := db.Collection(collection).CountDocuments(t.Context(), changes.Unstamped())
+		require.NoError(t, err)
+		require.NoError(t, changes.Backfill(t.Context(), db, backfilled, func(done int64) { count -= done }))
+		require.Zero(t, count, name)
+		doc := raw(t, db, collection, id)
+		require.EqualValues(t, c.want, doc["rev"], name)
+		if c.want == 6 {
+			require.InDelta(t, float64(time.Now().UnixMilli())/1000, doc["public_modified"], 60, name)
+			require.Equal(t, "live", doc["feed"], name)
+		}
+	}
 }
 
 // A run that is cut short goes on where it ended; rows that are written meanwhile are left alone.

@@ -41,8 +41,10 @@ type Outcome int
 
 // The outcomes of an imported item.
 const (
-	Unchanged Outcome = iota // what is stored already says the same, or was deleted since the same row was imported
+	// Unchanged says that what is stored says the same, or that it was deleted, alone or with what it stood below, since the
+	// same row was imported.
+	Unchanged Outcome = iota
 	Inserted
 	Updated
-	Orphaned // what it stands below has gone since its row was read; nothing is stored
+	Orphaned // it is new, and what it stands below has gone; nothing is stored
 )

@@ -74,14 +74,9 @@ func (c *chunk) attempt(ctx context.Context) (open []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	todo = slices.DeleteFunc(todo, func(i int) bool {
-		_, there := modes[c.parentOf(i)]
-		orphaned := c.kind.Parent != "" && !there
-		if orphaned {
-			c.outcomes[i] = Orphaned
-		}
-		return orphaned
-	})
+	if todo, err = c.withoutOrphans(ctx, todo, modes); err != nil {
+		return nil, err
+	}
 	return c.write(ctx, todo, found, modes)
 }
 
@@ -120,24 +115,57 @@ func (c *chunk) settled(i int, doc bson.Raw) Outcome {
 	}
 }
 
-// withoutDeleted settles the items whose objects were deleted since the same row was imported.
+// withoutDeleted settles the items whose objects were deleted since the same row was imported. An object that has their
+// source now and no digest was made by somebody else since.
 func (c *chunk) withoutDeleted(ctx context.Context, todo []int, found map[string]bson.Raw) ([]int, error) {
 	if c.kind.Entity == "" {
 		return todo, nil
 	}
-	isNew := func(i int) bool { return found[c.items[i].Source.ID] == nil }
-	digests, err := c.deletedDigests(ctx, slices.DeleteFunc(slices.Clone(todo), func(i int) bool { return !isNew(i) }))
+	digests, err := c.deletedDigests(ctx, slices.DeleteFunc(slices.Clone(todo), func(i int) bool {
+		_, imported := digestOf(found[c.items[i].Source.ID])
+		return imported
+	}))
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(todo, func(i int) bool {
 		source := c.items[i].Source
 		digest, deleted := digests[source.ID]
-		deleted = deleted && isNew(i) && digest == source.Digest
+		deleted = deleted && digest == source.Digest
 		if deleted {
 			c.outcomes[i] = Unchanged
 		}
 		return deleted
+	}), nil
+}
+
+// withoutOrphans settles the items below what is not there. Those that leave no tombstones of their own were imported
+// before it was deleted, as far as anybody knows.
+func (c *chunk) withoutOrphans(ctx context.Context, todo []int, modes map[bson.ObjectID]string) ([]int, error) {
+	if c.kind.Parent == "" {
+		return todo, nil
+	}
+	isOrphan := func(i int) bool { _, there := modes[c.parentOf(i)]; return !there }
+	var parents []bson.ObjectID
+	for _, i := range todo {
+		if c.kind.Entity == "" && isOrphan(i) {
+			parents = append(parents, c.parentOf(i))
+		}
+	}
+	deleted, err := c.deleted(ctx, parents)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(todo, func(i int) bool {
+		orphan := isOrphan(i)
+		switch {
+		case !orphan:
+		case deleted[c.parentOf(i)]:
+			c.outcomes[i] = Unchanged
+		default:
+			c.outcomes[i] = Orphaned
+		}
+		return orphan
 	}), nil
 }
 

@@ -71,7 +71,7 @@ func (w *Writer[T]) buryAll(ctx context.Context, coll *mongo.Collection, filter 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // what it has to say, Err has said
+	defer func() { _ = cursor.Close(ctx) }() // late, it ends with the transaction
 	var batch []mongo.WriteModel
 	for cursor.Next(ctx) {
 		// the cursor reuses its memory

@@ -123,42 +123,57 @@ func integerOf(v bson.RawValue) (int64, bool) {
 	return v.AsInt64OK()
 }
 
-// assignments are what a stage sets to make next of old, the two forms of an object that is stored as doc. Each is of a
-// whole top-level field: names that mean something to the database inside a document, such as "a.b", stay names.
-func assignments(doc bson.Raw, old, next elements) (bson.D, error) {
+// assignments are what a stage sets to make next of old, the two forms of an object that is stored as doc, without what
+// lies at the paths in gone. Each is of a whole top-level field: names that mean something to the database inside a
+// document, such as "a.b", stay names.
+func assignments(doc bson.Raw, old, next elements, gone [][]string) (bson.D, error) {
 	var out bson.D
-	for _, e := range slices.Concat(old, next) {
-		before, after := old.get(e.name), next.get(e.name)
-		assigned := slices.ContainsFunc(out, func(done bson.E) bool { return done.Key == e.name })
-		if assigned || same(before, after) {
+	for _, name := range namesOf(old, next, gone) {
+		before, after := old.get(name), next.get(name)
+		stored, less, err := without(doc.Lookup(name), name, gone)
+		if err == nil && !less && same(before, after) {
 			continue
 		}
-		value, err := assignment(doc.Lookup(e.name), before, after)
-		if err != nil {
-			return nil, fmt.Errorf("stored field %s: %w", e.name, err)
+		var value any
+		if err == nil {
+			value, err = assignment(stored, before, after)
 		}
-		out = append(out, bson.E{Key: e.name, Value: value})
+		if err != nil {
+			return nil, fmt.Errorf("stored field %s: %w", name, err)
+		}
+		out = append(out, bson.E{Key: name, Value: value})
 	}
 	return out, nil
+}
+
+// namesOf are the top-level fields that may differ, each once.
+func namesOf(old, next elements, gone [][]string) []string {
+	var out []string
+	add := func(name string) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	for _, e := range slices.Concat(old, next) {
+		add(e.name)
+	}
+	for _, path := range gone {
+		add(path[0])
+	}
+	return out
 }
 
 // assignment is the expression that a field is set to. In an embedded document, what the object's type does not know
 // stays as it is stored.
 func assignment(stored, before, after bson.RawValue) (any, error) {
-	_, wasDocument := before.DocumentOK()
-	_, isDocument := after.DocumentOK()
-	switch {
-	case wasDocument || isDocument:
-		merged, err := merge(stored, before, after)
-		if err != nil || len(merged) == 0 {
-			return remove, err
-		}
-		return literal(merged), nil
-	case after.IsZero():
-		return remove, nil
-	default:
+	if _, isDocument := after.DocumentOK(); !isDocument && !after.IsZero() {
 		return literal(after), nil
 	}
+	merged, err := merge(stored, before, after)
+	if err != nil || len(merged) == 0 {
+		return remove, err
+	}
+	return literal(merged), nil
 }
 
 // merge makes before into after inside a stored document. A parent of another type is none.

@@ -15,5 +15,9 @@ func Indexes() []indexes.Index {
 		},
 		Partial: bson.D{{Key: "source.id", Value: bson.D{{Key: "$exists", Value: true}}}},
 		Reason:  "an import does not bring back what was deleted",
+	}, {
+		Collection: tombstoneCollection,
+		Keys:       bson.D{{Key: "id", Value: int32(1)}},
+		Reason:     "an import knows what stood below a deleted object",
 	}}
 }

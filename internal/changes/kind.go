@@ -46,7 +46,10 @@ type Child struct {
 // Effects are what a change does beside setting fields.
 type Effects struct {
 	// Now are top-level fields that are set to the moment of the write by the database's clock.
-	Now    []string
+	Now []string
+	// Clear are top-level fields that are removed, whatever is stored in them: also what does not fit its type, and so is
+	// absent in the object.
+	Clear  []string
 	Events []Event
 }
 
@@ -77,8 +80,12 @@ type Change[T any] struct {
 	// object that has none yet. It may run more than once. Nil where there is nothing to look at.
 	Check func(stored *T, rev int64) error
 	// Apply changes the object. It may run more than once, each time on a fresh copy. Its error ends the change.
-	Apply  func(next *T) error
-	Inside Inside[T] // nil where there is none
+	Apply func(next *T) error
+	// Removes are stored fields that go whatever is in them, since what does not fit its type is out of Apply's sight: the
+	// path of each is the name of a top-level field, or that of a document and of a field in it. What is not stored, or
+	// is null, makes no change.
+	Removes [][]string
+	Inside  Inside[T] // nil where there is none
 }
 
 // Removal is the deletion of one object.

@@ -96,7 +96,7 @@ func (c *chunk) differences(i int, doc bson.Raw) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	return assignments(doc, before, after)
+	return assignments(doc, before, after, nil)
 }
 
 // decided picks the fields of an object that lie at the paths, of embedded documents those of their parts. What stands

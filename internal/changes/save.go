@@ -42,7 +42,13 @@ func asRead(doc bson.Raw) bson.D {
 	return append(out, bson.E{Key: fieldRev, Value: missing()})
 }
 
-func equal(v bson.RawValue) bson.D { return op("$eq", v) }
+// equal finds a stored value again. Of the types that no query may name, which no writer of ours stores, it is the type.
+func equal(v bson.RawValue) bson.D {
+	if v.Type == bson.TypeUndefined || v.Type == bson.TypeDBPointer {
+		return op("$type", int32(v.Type))
+	}
+	return op("$eq", v)
+}
 
 func missing() bson.D { return op("$exists", false) }
 

@@ -36,8 +36,10 @@ const (
 	// seconds. Anything further is no position but a mistake of another program, such as milliseconds for seconds: the
 	// object would never come back to the present.
 	maxAhead = 24 * 60 * 60
-	// maxExact is up to where a double holds every whole number. No rev is as great.
+	// maxExact is up to where a double holds every whole number.
 	maxExact = int64(1) << 53
+	// maxRev is the first number that is too great for a rev. Whatever type it has, the next one of a lesser one fits 64 bits.
+	maxRev = int64(1) << 62
 	// millisPerSecond leads from positions to dates.
 	millisPerSecond = int64(1000)
 )
@@ -73,9 +75,10 @@ func millis(seconds string) bson.D {
 	return op("$toLong", op("$round", op("$multiply", bson.A{seconds, millisPerSecond})))
 }
 
+// nextRev goes up by one, and begins anew where there is no rev that could.
 func nextRev() bson.D {
 	old := "$" + fieldRev
-	possible := op("$and", bson.A{op("$isNumber", old), op("$gte", bson.A{old, 0}), op("$lt", bson.A{old, maxExact})})
+	possible := op("$and", bson.A{op("$isNumber", old), op("$gte", bson.A{old, 0}), op("$lt", bson.A{old, maxRev})})
 	return op("$cond", bson.A{possible, op("$add", bson.A{op("$toLong", old), int64(1)}), int64(1)})
 }
 

@@ -38,28 +38,6 @@ func (c *chunk) bySystem(items []int) map[string][]string {
 	return out
 }
 
-// deletedDigests are the digests of the rows from which deleted objects were imported last, by source.id.
-func (c *chunk) deletedDigests(ctx context.Context, items []int) (map[string]string, error) {
-	coll := c.db.Collection(tombstoneCollection)
-	projection := bson.D{{Key: fieldSource, Value: 1}, {Key: fieldPosition, Value: 1}}
-	entity := bson.D{{Key: "entity", Value: c.kind.Entity}}
-	out, latest := map[string]string{}, map[string]float64{}
-	for system, ids := range c.bySystem(items) {
-		err := findBySource(ctx, coll, entity, system, ids, projection, func(id string, doc bson.Raw) {
-			at, _ := doc.Lookup(fieldPosition).AsFloat64OK()
-			if before, again := latest[id]; again && before > at {
-				return
-			}
-			digest, _ := doc.Lookup(fieldSource, "digest").StringValueOK()
-			out[id], latest[id] = digest, at
-		})
-		if err != nil {
-			return nil, fmt.Errorf("find what was deleted: %w", err)
-		}
-	}
-	return out, nil
-}
-
 // parents locks what the items stand below, where there are transactions, and tells the modes that they take from
 // there, by id. What is missing has gone.
 func (c *chunk) parents(ctx context.Context, items []int) (map[bson.ObjectID]string, error) {
@@ -114,29 +92,11 @@ func findBySource(
 	if err != nil {
 		return err
 	}
-	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // what it has to say, Err has said
+	defer closeCursor(ctx, cursor)
 	for cursor.Next(ctx) {
 		if id, ok := cursor.Current.Lookup("source", "id").StringValueOK(); ok {
 			each(id, cursor.Current)
 		}
 	}
 	return cursor.Err()
-}
-
-// Sources finds imported objects of one collection by where they came from.
-type Sources struct{ coll *mongo.Collection }
-
-// NewSources returns the sources of a collection.
-func NewSources(coll *mongo.Collection) Sources { return Sources{coll: coll} }
-
-// IDsBySource returns the ids of those objects of a system that exist, by source.id.
-func (s Sources) IDsBySource(ctx context.Context, system string, ids []string) (map[string]bson.ObjectID, error) {
-	out := make(map[string]bson.ObjectID, len(ids))
-	projection := bson.D{{Key: "source.id", Value: 1}}
-	err := findBySource(ctx, s.coll, bson.D{}, system, ids, projection, func(id string, doc bson.Raw) {
-		if oid, ok := doc.Lookup("_id").ObjectIDOK(); ok {
-			out[id] = oid
-		}
-	})
-	return out, err
 }

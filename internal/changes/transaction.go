@@ -20,8 +20,11 @@ const (
 	// minPause and maxPause bound how long a write that met another one waits before it looks again.
 	minPause = 10 * time.Millisecond
 	maxPause = 100 * time.Millisecond
-	// abortTimeout bounds the end of a transaction that has failed. The server ends it by itself later.
-	abortTimeout = time.Second
+	// cleanUpTimeout bounds what is left to do after a write that has failed, such as to end its transaction. The server
+	// does it by itself later.
+	cleanUpTimeout = time.Second
+	// lateCleanUpTimeout is what the same has where the time of the write is over: somebody is to be answered.
+	lateCleanUpTimeout = 100 * time.Millisecond
 	// retryAfterContended is what a client is asked to wait where others kept writing the same object.
 	retryAfterContended = time.Second
 )
@@ -106,7 +109,7 @@ func transact(ctx context.Context, db *mongo.Database, fn func(context.Context) 
 	if err != nil {
 		return fmt.Errorf("start a session: %w", err)
 	}
-	defer session.EndSession(context.WithoutCancel(ctx))
+	defer endSession(ctx, session)
 	settings := options.Transaction().SetReadConcern(readconcern.Snapshot()).SetWriteConcern(writeconcern.Majority())
 	if err := session.StartTransaction(settings); err != nil {
 		return fmt.Errorf("start a transaction: %w", err)
@@ -120,9 +123,35 @@ func transact(ctx context.Context, db *mongo.Database, fn func(context.Context) 
 
 // abort lets go of what the transaction holds at once. Where that fails the server does it later.
 func abort(ctx context.Context, session *mongo.Session) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
+	ctx, cancel := cleaningUp(ctx)
 	defer cancel()
 	_ = session.AbortTransaction(ctx)
+}
+
+// endSession aborts a transaction whose commit was cut short, too.
+func endSession(ctx context.Context, session *mongo.Session) {
+	ctx, cancel := cleaningUp(ctx)
+	defer cancel()
+	session.EndSession(ctx)
+}
+
+// closeCursor frees a cursor. What that has to say, the cursor's Err has said.
+func closeCursor(ctx context.Context, cursor *mongo.Cursor) {
+	ctx, cancel := cleaningUp(ctx)
+	defer cancel()
+	_ = cursor.Close(ctx)
+}
+
+// cleaningUp is a context for what is done after a write whether or not the time of ctx is over.
+func cleaningUp(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := cleanUpTimeout
+	if end, bounded := ctx.Deadline(); bounded { // that may be over, and ctx not know it yet
+		left = min(left, time.Until(end))
+	}
+	if ctx.Err() != nil {
+		left = 0
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), max(left, lateCleanUpTimeout))
 }
 
 // commit tries until the server says what became of the transaction.

@@ -69,7 +69,8 @@ func (w *Writer[T]) patch(ctx context.Context, c Change[T]) (Saved[T], error) {
 	if err := c.Apply(&next.Item); err != nil {
 		return Saved[T]{}, err
 	}
-	if applied, err := encode(next.Item); err != nil || before.equal(applied) {
+	gone := storedPaths(doc, c.Removes)
+	if applied, err := encode(next.Item); err != nil || before.equal(applied) && len(gone) == 0 {
 		return old, err
 	}
 	effects, err := w.kind.Settle(&old.Item, &next.Item, c.By)
@@ -79,8 +80,11 @@ func (w *Writer[T]) patch(ctx context.Context, c Change[T]) (Saved[T], error) {
 	if err := w.verify(ctx, &old.Item, &next.Item); err != nil {
 		return Saved[T]{}, err
 	}
+	for _, field := range effects.Clear {
+		gone = append(gone, storedPaths(doc, [][]string{{field}})...)
+	}
 	u := update[T]{filter: asRead(doc), by: c.By, effects: effects, inside: c.Inside}
-	if u.set, err = difference(doc, before, next.Item); err != nil || len(u.set) == 0 {
+	if u.set, err = difference(doc, before, next.Item, gone); err != nil || len(u.set) == 0 {
 		return old, err
 	}
 	if u.mode, err = w.parentMode(ctx, &next.Item); err != nil {
@@ -89,12 +93,12 @@ func (w *Writer[T]) patch(ctx context.Context, c Change[T]) (Saved[T], error) {
 	return w.save(ctx, u)
 }
 
-func difference(doc bson.Raw, before elements, next any) (bson.D, error) {
+func difference(doc bson.Raw, before elements, next any, gone [][]string) (bson.D, error) {
 	after, err := encode(next)
 	if err != nil {
 		return nil, err
 	}
-	return assignments(doc, before, after)
+	return assignments(doc, before, after, gone)
 }
 
 // run persists an attempt: in a transaction where more than the object itself is written.
@@ -135,7 +139,7 @@ func revOf(doc bson.Raw) int64 {
 	if rev, ok := integerOf(v); ok {
 		return rev
 	}
-	if f, ok := v.DoubleOK(); ok && f == float64(int64(f)) && f < float64(maxExact) {
+	if f, ok := v.DoubleOK(); ok && f < float64(maxRev) && f == float64(int64(f)) {
 		return int64(f)
 	}
 	return 0

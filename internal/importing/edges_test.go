@@ -173,8 +173,7 @@ func TestAllFaultsOfARowAtOnce(t *testing.T) {
 		reasons = append(reasons, *one.Column+" | "+one.Reason)
 	}
 	require.Equal(t, []string{
-		// a currency of no amount is taken away, so that nothing is wrong with it
-		`spend | spend: "x" is no plain decimal number; url: media.url must be an http or https URL`,
+		`spend | spend: "x" is no plain decimal number; url: media.url must be an http or https URL; currency: metrics.currency must be a currency code of ISO 4217 in capitals, such as EUR`,
 		`spend | spend: metrics.spend must be at least 0; currency: metrics.currency must be a currency code of ` +
 			`ISO 4217 in capitals, such as EUR`,
 		`clicks | metrics.clicks must be at least 0`,

@@ -40,9 +40,10 @@ type Store interface {
 	Apply(ctx context.Context, collection string, items []changes.Item) ([]changes.Outcome, error)
 }
 
-// Resolver finds objects of one collection by where they came from.
+// Resolver finds objects of one collection by where they came from. Where it finds deleted ones, too, a file whose
+// references were deleted is imported again as it was.
 type Resolver interface {
-	// IDsBySource returns the ids of those objects of a system that exist, by source.id.
+	// IDsBySource returns the ids of those objects of a system that are known, by source.id.
 	IDsBySource(ctx context.Context, system string, ids []string) (map[string]bson.ObjectID, error)
 }
 

@@ -88,7 +88,7 @@ func (r *run) write(ctx context.Context, batch []row) error {
 	return nil
 }
 
-// orphans are the rows that stand below something that is not there any more.
+// orphans are the rows that cannot go in since they stand below something that was deleted.
 func (p *Plan) orphans(rows []*row, outcomes []changes.Outcome) []reject {
 	var out []reject
 	for i, o := range outcomes {

@@ -63,7 +63,7 @@ func TestRowWhoseTaskIsDeletedMeanwhileIsRejected(t *testing.T) {
 	require.Equal(t, []int64{2}, s.WarningLines[importing.WarnNoCreationDate])
 	got := rejects(t, s)
 	require.Equal(t, rejected{
-		Line: 1, Column: new("task_id"), Reason: `tasks have no object "t-1" of "beads" any more`,
+		Line: 1, Column: new("task_id"), Reason: `the object "t-1" of "beads" in tasks has been deleted`,
 		Row: `{"task_id":"t-1","author":"x","body":"one"}`,
 	}, got[0])
 	require.Equal(t, []any{"two"}, im.field("comments", "body"))

@@ -160,12 +160,12 @@ func (p *Plan) resolve(r *row, known map[int]map[string]bson.ObjectID) {
 	}
 }
 
-// orphan rejects a row whose references were known a moment ago: what they name was deleted meanwhile.
+// orphan rejects a new row below what was deleted.
 func (p *Plan) orphan(r *row) {
 	for _, ref := range r.pending {
 		s := &p.steps[ref.step]
-		r.fault(p.columns[s.column], "%s have no object %s of %q any more", s.reference.Collection, cell.Quote(ref.id),
-			s.reference.System)
+		r.fault(p.columns[s.column], "the object %s of %q in %s has been deleted", cell.Quote(ref.id), s.reference.System,
+			s.reference.Collection)
 	}
 }
 

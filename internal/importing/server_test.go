@@ -59,8 +59,8 @@ func (im imports) options(target, mapping, path string) importing.Options {
 		Rejects: filepath.Join(im.t.TempDir(), "rejects.jsonl"),
 		Store:   importer(im.db),
 		Resolvers: map[string]importing.Resolver{
-			tasks.Collection:     changes.NewSources(im.db.Collection(tasks.Collection)),
-			creatives.Collection: changes.NewSources(im.db.Collection(creatives.Collection)),
+			tasks.Collection:     changes.NewReferences(im.db, tasks.Kind(nil).Imported()),
+			creatives.Collection: changes.NewReferences(im.db, creatives.Kind().Imported()),
 		},
 		EnsureIndexes: func(ctx context.Context) error {
 			unique := []indexes.Index{indexes.UniqueSource(target)}

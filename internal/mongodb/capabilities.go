@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -12,8 +13,8 @@ import (
 // probeCollection is where the probe writes what it takes back. It stays empty.
 const probeCollection = "capability_probe"
 
-// errTakenBack ends the probe's transaction.
-var errTakenBack = errors.New("the probe takes its write back")
+// probeTimeout ends a probe of a server that hangs: the driver itself would go on for two minutes.
+const probeTimeout = 10 * time.Second
 
 // Capabilities are what a server can do, as it showed when it was asked. Products and versions are not looked at: they
 // say less.
@@ -25,6 +26,8 @@ type Capabilities struct {
 // Probe finds out what the server can do. It writes a document in a transaction, takes it back, and looks whether it
 // is gone. Its error is that of a server that did not answer, converted; a server that refuses is one that cannot.
 func Probe(ctx context.Context, db *mongo.Database) (Capabilities, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
 	transactions, err := hasTransactions(ctx, db)
 	return Capabilities{Transactions: transactions}, Convert(err)
 }
@@ -34,18 +37,24 @@ func hasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
 	if err != nil {
 		return false, nil // the deployment has no sessions, which transactions need
 	}
-	defer session.EndSession(context.WithoutCancel(ctx))
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), disconnectTimeout)
+		defer cancel()
+		session.EndSession(ending)
+	}()
 	coll, id := db.Collection(probeCollection), bson.NewObjectID()
-	_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
-		if _, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: id}}); err != nil {
-			return nil, err
-		}
-		return nil, errTakenBack
-	})
+	if err := session.StartTransaction(); err != nil {
+		return false, nil // the driver knows that the deployment has none
+	}
+	// Without the driver's WithTransaction, which tries for two minutes, whatever ctx says.
+	_, err = coll.InsertOne(mongo.NewSessionContext(ctx, session), bson.D{{Key: "_id", Value: id}})
+	if err == nil {
+		err = session.AbortTransaction(ctx)
+	}
 	if refused(err) {
 		return false, nil
 	}
-	if !errors.Is(err, errTakenBack) {
+	if err != nil {
 		return false, fmt.Errorf("try a transaction: %w", err)
 	}
 	left, err := coll.DeleteOne(ctx, bson.D{{Key: "_id", Value: id}}) // none where the write was taken back

@@ -35,15 +35,19 @@ const (
 	codeExceededTimeLimit                  = 262
 	codeSocketException                    = 9001
 	codeLegacyNotPrimary                   = 10058
+	codeBSONObjectTooLarge                 = 10334
 	codeNotWritablePrimary                 = 10107
 	codeInterruptedAtShutdown              = 11600
 	codeInterruptedDueToReplStateChange    = 11602
 	codeNotPrimaryNoSecondaryOk            = 13435
 	codeNotPrimaryOrSecondary              = 13436
+	codeUpdatedTooLarge                    = 17419 // these two have no names; newer servers say 10334
+	codeUpsertedTooLarge                   = 17420
 )
 
 // Convert is the one place where errors of the driver become problems: a database that is away or has no free
-// connection, a query that took too long, a client that left. Other errors come back unchanged and are internal.
+// connection, a query that took too long, a client that left, an object that has grown too large. Other errors come back
+// unchanged and are internal.
 //
 // A deadline that passes while no server was reached is an unavailable database, not a slow query: the order of the
 // cases matters, since the driver wraps context.DeadlineExceeded in both.
@@ -69,6 +73,10 @@ func Convert(err error) error {
 		}
 	case isDisconnected(err):
 		return unavailable(err)
+	case hasCode(err, codeBSONObjectTooLarge, codeUpdatedTooLarge, codeUpsertedTooLarge):
+		return &problem.Problem{
+			Code: problem.BodyTooLarge, Detail: "The object would be larger than the database can store.", Cause: err,
+		}
 	}
 	return err
 }

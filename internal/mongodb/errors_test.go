@@ -22,6 +22,7 @@ func TestConvertByCode(t *testing.T) {
 		10107: problem.DatabaseUnavailable, 11600: problem.DatabaseUnavailable, 11602: problem.DatabaseUnavailable,
 		13435: problem.DatabaseUnavailable, 13436: problem.DatabaseUnavailable,
 		50: problem.QueryTimeout, 262: problem.QueryTimeout,
+		10334: problem.BodyTooLarge, 17419: problem.BodyTooLarge, 17420: problem.BodyTooLarge,
 	} {
 		err := fmt.Errorf("read a page: %w", mongo.CommandError{Code: code, Message: "no word of this is looked at"})
 		requireCode(t, want, mongodb.Convert(err))

@@ -261,3 +261,25 @@ func TestNames(t *testing.T) {
 	strictjson.Patch[row]{}.Apply(&nothing)
 	require.Equal(t, row{}, nothing)
 }
+
+func TestRemoves(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string][][]string{
+		`{}`:                             nil,
+		`{"name": "a", "tags": ["b"]}`:   nil,
+		`{"name": null}`:                 {{"name"}},
+		`{"tags": []}`:                   {{"tags"}},
+		`{"attributes": {}}`:             nil,
+		`{"metrics": null, "at": null}`:  {{"metrics"}, {"at"}},
+		`{"metrics": {"spend": null}}`:   {{"metrics", "spend"}},
+		`{"attributes": {"a.b": null}}`:  {{"attributes", "a.b"}},
+		`{"metrics": {"deep": {}}}`:      nil,
+		`{"attributes": {"": null}}`:     {{"attributes", ""}},
+		`{"tags": null, "name": "null"}`: {{"tags"}},
+	} {
+		patch, wrong := newDecoder().Patch(parse(t, body))
+		require.Empty(t, wrong, body)
+		require.Equal(t, want, patch.Removes(), body)
+	}
+	require.Empty(t, strictjson.Patch[row]{}.Removes())
+}
