@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+func stand(want Index, have []found) Standing { return standBy(want, have, found.sameOptions) }
+
 func TestASortsIndexEndsWithItsFieldAndID(t *testing.T) {
 	t.Parallel()
 	equalities := make([]string, 2, 10)

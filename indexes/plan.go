@@ -69,8 +69,6 @@ func planBy(
 	return out, nil
 }
 
-func stand(want Index, have []found) Standing { return standBy(want, have, found.sameOptions) }
-
 func standBy(want Index, have []found, same func(found, Index) bool) Standing {
 	s := Standing{Index: want, Status: Missing, Name: freeName(want.Name(), have)}
 	for _, f := range have {

@@ -161,13 +161,18 @@ func (a *app) runImport(ctx context.Context, job importJob, plan *importing.Plan
 	}
 }
 
-// ensureIndexes builds the missing indexes of a collection and of the tombstones, with the code of migrate up.
+// ensureIndexes builds the missing indexes of a collection and of the tombstones, as migrate up does, so that migrate
+// retire knows them as ours. What is still not ready is an error: without its unique index an import could double rows.
 func (a *app) ensureIndexes(ctx context.Context, db *mongo.Database, collection string) error {
 	declared := slices.DeleteFunc(declaredIndexes(), func(i indexes.Index) bool { return i.Collection != collection })
 	declared = append(declared, changes.Indexes()...)
-	return indexes.Apply(ctx, db, declared, func(s indexes.Standing) {
-		if s.Status != indexes.Ready {
-			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", s.Status, s.Index)
+	outcomes, err := indexes.Build(ctx, db, declared, indexes.BuildOptions{Report: func(o indexes.Outcome) {
+		if len(o.Done) > 0 {
+			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", o.After.Status, o.Before.Index)
 		}
-	})
+	}})
+	if err := errors.Join(err, indexes.Failures(outcomes)); err != nil {
+		return err
+	}
+	return indexes.Apply(ctx, db, declared, func(indexes.Standing) {})
 }
