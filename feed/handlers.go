@@ -137,6 +137,7 @@ func (e *endpoint[T]) encode(ctx context.Context, fields []field, rows []row, ne
 		if err := items.json.Encode(l.link); err != nil {
 			return nil, fmt.Errorf("encode a link: %w", err)
 		}
+		out.Truncate(out.Len() - 1) // the encoder ends each value with a newline
 	}
 	out.WriteByte('}')
 	return out.Bytes(), nil

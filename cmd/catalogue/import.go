@@ -168,7 +168,7 @@ func (a *app) ensureIndexes(ctx context.Context, db *mongo.Database, collection 
 	declared = append(declared, changes.Indexes()...)
 	outcomes, err := indexes.Build(ctx, db, declared, indexes.BuildOptions{Report: func(o indexes.Outcome) {
 		if len(o.Done) > 0 {
-			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", o.After.Status, o.Before.Index)
+			_, _ = fmt.Fprintf(a.stderr, "%-8s  %s\n", indexes.Built, o.Before.Index)
 		}
 	}})
 	if err := errors.Join(err, indexes.Failures(outcomes)); err != nil {

@@ -54,7 +54,7 @@ func TestImportCommand(t *testing.T) {
 	require.Contains(t, first.stdout, "inserted    2\n")
 	require.Contains(t, first.stdout, "closed before created: line 2\n")
 	require.Contains(t, first.stdout, "The rejected rows are in "+rejects+".\n")
-	require.Contains(t, first.stderr, "missing")
+	require.Contains(t, first.stderr, "built     tasks {source.system: 1, source.id: 1}")
 	text, err := os.ReadFile(rejects)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"line":3,"column":"status","reason":"status must be one of open, in_progress, blocked, done, `+
