@@ -1,13 +1,12 @@
 package feed
 
 import (
-	"bytes"
-	"encoding/json"
 	"math"
 	"net/http"
 	"strconv"
 	"time"
 
+	"catalogue/internal/httpserver"
 	"catalogue/internal/problem"
 )
 
@@ -84,24 +83,11 @@ func failed(err error) *failure {
 
 // write answers with the failure.
 func (f *failure) write(w http.ResponseWriter) {
-	var body bytes.Buffer
-	encoder := json.NewEncoder(&body)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(failureDocument{ // texts only: it cannot fail
+	body, _ := httpserver.EncodeJSON(failureDocument{ // texts only: it cannot fail
 		Status: "error", Errors: []failureDetail{{Location: f.location, Name: f.name, Description: f.description}},
 	})
 	if f.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
 	}
-	writeBody(w, f.status, body.Bytes())
-}
-
-// writeBody answers with JSON that no cache keeps.
-func writeBody(w http.ResponseWriter, status int, body []byte) {
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // it fails where the client has left: there is nobody to tell
+	httpserver.WriteBody(w, f.status, body)
 }

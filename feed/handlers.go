@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"catalogue/internal/httpserver"
 	"catalogue/internal/strictbson"
 )
 
@@ -51,7 +52,7 @@ func (e *endpoint[T]) handle(answer func(c *gin.Context, query url.Values) ([]by
 		}
 		body, failure := e.parsed(c, answer)
 		if failure == nil {
-			writeBody(c.Writer, http.StatusOK, body)
+			httpserver.WriteBody(c.Writer, http.StatusOK, body)
 			return
 		}
 		fail(c, failure)

@@ -24,11 +24,7 @@ check finds anything.
 The exit code is 3 where another process worked on the database for the whole --wait, and 1 where a document does not fit.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.migrating(c.Context(), func(ctx context.Context, db *mongo.Database) error {
-				return a.underLock(ctx, db, wait, func(ctx context.Context, held *migrations.Held) error {
-					return a.enforce(ctx, db, held)
-				})
-			})
+			return a.migratingAlone(c.Context(), wait, a.enforce)
 		},
 	}
 	waitFlag(command, &wait)

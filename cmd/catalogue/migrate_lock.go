@@ -52,6 +52,18 @@ func (a *app) underLock(
 	return work(working, held)
 }
 
+// migratingAlone is migrating for work that takes the lock.
+func (a *app) migratingAlone(
+	ctx context.Context, wait time.Duration,
+	work func(ctx context.Context, db *mongo.Database, held *migrations.Held) error,
+) error {
+	return a.migrating(ctx, func(ctx context.Context, db *mongo.Database) error {
+		return a.underLock(ctx, db, wait, func(ctx context.Context, held *migrations.Held) error {
+			return work(ctx, db, held)
+		})
+	})
+}
+
 // holdingAttrs names the holder of the lock in a log.
 func holdingAttrs(h migrations.Holding) []slog.Attr {
 	return []slog.Attr{

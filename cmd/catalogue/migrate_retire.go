@@ -25,11 +25,7 @@ Before each is hidden, its use is shown: since when and how often the node that 
 where another process worked on the database for the whole --wait, and 1 where an index could not be hidden.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.migrating(c.Context(), func(ctx context.Context, db *mongo.Database) error {
-				return a.underLock(ctx, db, wait, func(ctx context.Context, held *migrations.Held) error {
-					return a.retire(ctx, db, held)
-				})
-			})
+			return a.migratingAlone(c.Context(), wait, a.retire)
 		},
 	}
 	waitFlag(command, &wait)

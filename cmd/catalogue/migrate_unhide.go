@@ -30,14 +30,12 @@ hidden index.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.migrating(c.Context(), func(ctx context.Context, db *mongo.Database) error {
-				return a.underLock(ctx, db, wait, func(ctx context.Context, held *migrations.Held) error {
-					back, err := indexes.Unhide(ctx, db, args[0], collection, held.Check)
-					if err == nil {
-						a.say("unhidden  %s", back)
-					}
-					return err
-				})
+			return a.migratingAlone(c.Context(), wait, func(ctx context.Context, db *mongo.Database, held *migrations.Held) error {
+				back, err := indexes.Unhide(ctx, db, args[0], collection, held.Check)
+				if err == nil {
+					a.say("unhidden  %s", back)
+				}
+				return err
 			})
 		},
 	}

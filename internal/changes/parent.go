@@ -8,6 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"catalogue/internal/problem"
 )
 
 // The fields by which an object names the one that it stands below.
@@ -31,7 +33,7 @@ func (w *Writer[T]) lockParent(ctx context.Context, item *T) (any, error) {
 		bson.D{{Key: fieldID, Value: id}}, lock(w.newID()),
 		options.FindOneAndUpdate().SetProjection(bson.D{{Key: fieldMode, Value: 1}})).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, notFound(id)
+		return nil, problem.NoObject(id.Hex())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock the parent of a %s: %w", w.kind.Entity, err)

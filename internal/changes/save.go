@@ -56,7 +56,7 @@ func missing() bson.D { return op("$exists", false) }
 func (w *Writer[T]) read(ctx context.Context, id bson.ObjectID, check func(*T, int64) error) (bson.Raw, error) {
 	doc, err := w.db.Collection(w.kind.Collection).FindOne(ctx, bson.D{{Key: fieldID, Value: id}}).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
-		return nil, notFound(id)
+		return nil, problem.NoObject(id.Hex())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the %s %s: %w", w.kind.Entity, id.Hex(), err)
@@ -66,10 +66,6 @@ func (w *Writer[T]) read(ctx context.Context, id bson.ObjectID, check func(*T, i
 		err = check(&stored.Item, stored.Rev)
 	}
 	return doc, err
-}
-
-func notFound(id bson.ObjectID) error {
-	return problem.New(problem.NotFound, "There is no object with the id %q.", id.Hex())
 }
 
 // save writes an object, its history, and what else belongs to the same transaction.

@@ -33,7 +33,6 @@ const (
 const (
 	labelTransient     = "TransientTransactionError"      // all of it may be tried again
 	labelUnknownCommit = "UnknownTransactionCommitResult" // the commit may be tried again
-	codeWriteConflict  = 112
 )
 
 // errStale says that an object is no longer as it was read.
@@ -67,7 +66,7 @@ func persist(ctx context.Context, attempt func(context.Context) error) error {
 // isConflict reports whether an attempt has failed, without an effect, for what another write did meanwhile.
 func isConflict(err error) bool {
 	server, ok := errors.AsType[mongo.ServerError](err)
-	return errors.Is(err, errStale) || ok && (server.HasErrorLabel(labelTransient) || server.HasErrorCode(codeWriteConflict))
+	return errors.Is(err, errStale) || mongodb.IsWriteConflict(err) || ok && server.HasErrorLabel(labelTransient)
 }
 
 // isCutShort reports whether the time was over in the middle of an attempt, which then is without an effect.

@@ -2,9 +2,8 @@ package editing
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -39,20 +38,16 @@ func objectAnswer[T any](status int, saved changes.Saved[T]) (answer, error) {
 	return out, nil
 }
 
-// encode writes JSON as answers have it: without escapes for HTML.
+// encode writes JSON as answers have it, without their line feed: it may become a part of another.
 func encode(v any) ([]byte, error) {
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("encode the answer: %w", err)
-	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	body, err := httpserver.EncodeJSON(v)
+	return bytes.TrimSuffix(body, []byte("\n")), err
 }
 
 func respond(c *gin.Context, a answer) error {
 	for name, values := range a.Header {
 		c.Writer.Header()[name] = values
 	}
-	return httpserver.WriteJSON(c, a.Status, json.RawMessage(a.Body))
+	httpserver.WriteBody(c.Writer, a.Status, append(slices.Clip(a.Body), '\n'))
+	return nil
 }

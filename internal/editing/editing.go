@@ -15,6 +15,7 @@ import (
 	"catalogue/internal/changes"
 	"catalogue/internal/httpserver"
 	"catalogue/internal/idempotency"
+	"catalogue/internal/problem"
 	"catalogue/internal/strictjson"
 )
 
@@ -101,7 +102,7 @@ func (e *endpoint[T]) create(c *gin.Context) error {
 	return e.once(c, in, place.path, func(ctx context.Context, claim *idempotency.Claim) (answer, bool, error) {
 		if e.Below != nil {
 			if place.parent.IsZero() {
-				return answer{}, false, notFound(place.parentText)
+				return answer{}, false, problem.NoObject(place.parentText)
 			}
 			e.Below.Place(&item, place.parent)
 		}

@@ -31,9 +31,9 @@ func (e *endpoint[T]) place(c *gin.Context) place {
 func (e *endpoint[T]) missing(p place) error {
 	switch {
 	case e.Below != nil && p.parent.IsZero():
-		return notFound(p.parentText)
+		return problem.NoObject(p.parentText)
 	case p.id.IsZero():
-		return notFound(p.idText)
+		return problem.NoObject(p.idText)
 	default:
 		return nil
 	}
@@ -47,10 +47,6 @@ func idOf(text string) (bson.ObjectID, string) {
 		return bson.NilObjectID, text
 	}
 	return id, text
-}
-
-func notFound(id string) error {
-	return problem.New(problem.NotFound, "There is no object with the id %q.", problem.Short(id))
 }
 
 // check looks at an object before it is changed or deleted, in the order in which refusals are answered.

@@ -19,8 +19,6 @@ const (
 	done    = "done"
 )
 
-const codeWriteConflict = 112
-
 // row is what is stored under a key. A pending one is held by the owner of the token until leased_until; results and
 // next are of a request of many, whose items are done one by one.
 type row struct {
@@ -97,8 +95,7 @@ func (s *Store) take(ctx context.Context, id string, token bson.ObjectID, digest
 	var out row
 	err := s.coll.FindOneAndUpdate(ctx, bson.D{{Key: "_id", Value: id}}, update,
 		options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&out)
-	e, isServers := errors.AsType[mongo.ServerError](err)
-	if isServers && e.HasErrorCode(codeWriteConflict) || mongodb.IsDuplicateKey(err) || errors.Is(err, mongo.ErrNoDocuments) {
+	if mongodb.IsWriteConflict(err) || mongodb.IsDuplicateKey(err) || errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil // the engines have several words for it
 	}
 	if err != nil {

@@ -1,10 +1,8 @@
 package listing
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -55,14 +53,12 @@ func RegisterFields(r gin.IRoutes, path string, schema querybuilder.Schema, decl
 }
 
 func newDocument(v any) (document, error) {
-	var body bytes.Buffer
-	e := json.NewEncoder(&body)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	body, err := httpserver.EncodeJSON(v)
+	if err != nil {
 		return document{}, err
 	}
-	sum := sha256.Sum256(body.Bytes())
-	return document{body: body.Bytes(), etag: `"` + hex.EncodeToString(sum[:16]) + `"`}, nil
+	sum := sha256.Sum256(body)
+	return document{body: body, etag: `"` + hex.EncodeToString(sum[:16]) + `"`}, nil
 }
 
 func serveFields(c *gin.Context, forms map[string]document) error {

@@ -139,14 +139,14 @@ func (e *endpoint[T]) checkParent(ctx context.Context, parent bson.ObjectID, sco
 		return nil
 	}
 	if parent.IsZero() {
-		return notFound(scope.Entity)
+		return problem.NoObject(scope.Entity)
 	}
 	exists, err := e.parents.Exists(ctx, parent)
 	if err != nil {
 		return err
 	}
 	if !exists {
-		return notFound(scope.Entity)
+		return problem.NoObject(scope.Entity)
 	}
 	return nil
 }
@@ -202,8 +202,4 @@ func (e *endpoint[T]) envelope(
 		out.Meta.NextCursor = &cursor
 	}
 	return out, nil
-}
-
-func notFound(id string) error {
-	return problem.New(problem.NotFound, "There is no object with the id %q.", problem.Short(id))
 }

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/internal/httpserver"
+	"catalogue/internal/problem"
 )
 
 // Single is the answer of every single object.
@@ -41,7 +42,7 @@ func ObjectBelow[T any](
 	return httpserver.Handle(func(c *gin.Context) error {
 		parent, ok := parseID(strings.ToLower(c.Param("id")))
 		if !ok {
-			return notFound(c.Param("id"))
+			return problem.NoObject(c.Param("id"))
 		}
 		return show(c, param, func(ctx context.Context, id bson.ObjectID) (T, bool, error) {
 			item, found, err := find(ctx, id)
@@ -54,14 +55,14 @@ func show[T any](c *gin.Context, param string, find Find[T], rev func(T) *int64)
 	text := strings.ToLower(c.Param(param))
 	id, ok := parseID(text)
 	if !ok {
-		return notFound(text)
+		return problem.NoObject(text)
 	}
 	item, found, err := find(c.Request.Context(), id)
 	if err != nil {
 		return err
 	}
 	if !found {
-		return notFound(text)
+		return problem.NoObject(text)
 	}
 	if tag := ETag(rev(item)); tag != "" {
 		c.Header("ETag", tag)

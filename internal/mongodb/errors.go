@@ -28,6 +28,7 @@ const (
 	codeMaxTimeMSExpired                   = 50
 	codeNetworkTimeout                     = 89
 	codeShutdownInProgress                 = 91
+	codeWriteConflict                      = 112
 	codeFailedToSatisfyReadPreference      = 133
 	codeReadConcernMajorityNotAvailableYet = 134
 	codeQueryPlanKilled                    = 175
@@ -107,6 +108,9 @@ func IsBadValue(err error) bool { return hasCode(err, codeBadValue) }
 
 // IsDuplicateKey reports whether a write broke a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
+
+// IsWriteConflict reports whether a write met another one of the same document, and was not done.
+func IsWriteConflict(err error) bool { return hasCode(err, codeWriteConflict) }
 
 // Reason says in a few words why a server could not be reached. The driver's own text is that of its state machine.
 func Reason(err error) string {

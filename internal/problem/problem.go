@@ -105,6 +105,11 @@ func New(code Code, format string, args ...any) *Problem {
 	return &Problem{Code: code, Detail: fmt.Sprintf(format, args...)}
 }
 
+// NoObject is the problem of an id under which there is nothing.
+func NoObject(id string) *Problem {
+	return New(NotFound, "There is no object with the id %q.", Short(id))
+}
+
 // Invalid makes one problem of all wrong fields. It returns nil where there are none.
 func Invalid(fields []FieldError) error {
 	if len(fields) == 0 {
