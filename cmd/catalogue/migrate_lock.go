@@ -30,17 +30,24 @@ func lockHolder() migrations.Holder {
 	return migrations.Holder{Host: host, Version: shortVersion(), ID: strconv.Itoa(os.Getpid())}
 }
 
-// underLock takes the lock, works under it and frees it, also where ctx has ended. The context of the work ends where
-// the lock is lost.
+// underLock is locked for a command, which tells people for whom it waits.
 func (a *app) underLock(
 	ctx context.Context, db *mongo.Database, wait time.Duration,
 	work func(ctx context.Context, held *migrations.Held) error,
-) (err error) {
-	lock := migrations.NewLock(db, lockHolder(), a.lease)
-	held, working, err := lock.Take(ctx, wait, func(h migrations.Holding) {
+) error {
+	return locked(ctx, migrations.NewLock(db, lockHolder(), a.lease), wait, func(h migrations.Holding) {
 		a.note("waiting for version %s on %s (process %s), which has worked on the database since %s; giving up after %s",
 			h.Version, h.Host, h.ID, moment(h.Since), wait)
-	})
+	}, work)
+}
+
+// locked takes the lock, works under it and frees it, also where ctx has ended. The context of the work ends where the
+// lock is lost.
+func locked(
+	ctx context.Context, lock *migrations.Lock, wait time.Duration, onWait func(migrations.Holding),
+	work func(ctx context.Context, held *migrations.Held) error,
+) (err error) {
+	held, working, err := lock.Take(ctx, wait, onWait)
 	if err != nil {
 		return err
 	}

@@ -85,24 +85,22 @@ func prepareOnce(ctx context.Context, mode string, db *mongo.Database, state *in
 
 // createIndexes builds what is missing, under the lock of migrate: of several replicas that start at once, one builds.
 // Where nothing is missing it writes nothing.
-func createIndexes(ctx context.Context, db *mongo.Database, log *slog.Logger) (err error) {
+func createIndexes(ctx context.Context, db *mongo.Database, log *slog.Logger) error {
 	declared := indexesByCollection()
 	compared, err := indexes.Compare(ctx, db, declared)
 	if err != nil || len(compared.Pending()) == 0 {
 		return err
 	}
 	lock := migrations.NewLock(db, lockHolder(), migrations.DefaultLease)
-	held, working, err := lock.Take(ctx, migrations.DefaultWait, func(h migrations.Holding) {
+	waiting := func(h migrations.Holding) {
 		log.LogAttrs(ctx, slog.LevelInfo, "another process prepares the database", holdingAttrs(h)...)
-	})
-	if err != nil {
-		return err
 	}
-	defer func() { err = errors.Join(err, held.Release(ctx)) }()
-	outcomes, err := indexes.Build(working, db, declared, indexes.BuildOptions{
-		Guard: held.Check, Report: func(o indexes.Outcome) { logOutcome(ctx, log, o) },
+	return locked(ctx, lock, migrations.DefaultWait, waiting, func(ctx context.Context, held *migrations.Held) error {
+		outcomes, err := indexes.Build(ctx, db, declared, indexes.BuildOptions{
+			Guard: held.Check, Report: func(o indexes.Outcome) { logOutcome(ctx, log, o) },
+		})
+		return errors.Join(err, indexes.Failures(outcomes))
 	})
-	return errors.Join(err, indexes.Failures(outcomes))
 }
 
 func logOutcome(ctx context.Context, log *slog.Logger, o indexes.Outcome) {
