@@ -13,6 +13,7 @@ const (
 	codeIndexNotFound         = 27
 	codeIndexOptionsConflict  = 85
 	codeIndexKeySpecsConflict = 86
+	codeUnknownField          = 40415 // it has no name
 )
 
 // hasCode reports whether the server answered with one of the codes.

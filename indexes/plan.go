@@ -118,18 +118,14 @@ func freeName(name string, have []found) string {
 
 // listIndexes lists the indexes of a collection, those being built among them. A collection that does not exist has none.
 func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]found, error) {
-	cursor, err := db.RunCommandCursor(ctx, bson.D{
+	entries, err := indexEntries(ctx, db, bson.D{
 		{Key: "listIndexes", Value: collection},
 		{Key: "includeBuildUUIDs", Value: true}, // the only mark of an index that is not finished
 	})
-	if err != nil {
-		if hasCode(err, codeNamespaceNotFound) {
-			return nil, nil
-		}
-		return nil, err
+	if hasCode(err, codeUnknownField) { // by a server that does not mark them
+		entries, err = indexEntries(ctx, db, bson.D{{Key: "listIndexes", Value: collection}})
 	}
-	var entries []bson.Raw
-	if err := cursor.All(ctx, &entries); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	out := make([]found, 0, len(entries))
@@ -141,6 +137,19 @@ func listIndexes(ctx context.Context, db *mongo.Database, collection string) ([]
 		out = append(out, f)
 	}
 	return out, nil
+}
+
+func indexEntries(ctx context.Context, db *mongo.Database, list bson.D) ([]bson.Raw, error) {
+	cursor, err := db.RunCommandCursor(ctx, list)
+	if err != nil {
+		if hasCode(err, codeNamespaceNotFound) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	var entries []bson.Raw
+	err = cursor.All(ctx, &entries)
+	return entries, err
 }
 
 func readEntry(entry bson.Raw) (found, error) {
