@@ -77,7 +77,7 @@ func (c catalogue) registerFeed(r gin.IRoutes) {
 
 // mount serves one list. A type's method cannot have type parameters, so c is passed along.
 func mount[T any](r gin.IRoutes, c catalogue, list listing.List[T], parents listing.Parents) {
-	pages := pagination.NewRepository(c.db.Collection(list.Collection), list.Decoder.Decode, c.log, c.refused(list.Collection))
+	pages := pagination.NewRepository(c.db.Collection(list.Collection), list.Decoder.JSON, c.log, c.refused(list.Collection))
 	listing.Register(r, c.lists, list, pages, parents)
 }
 

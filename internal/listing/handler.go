@@ -2,6 +2,7 @@ package listing
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	"catalogue/indexes"
 	"catalogue/internal/counting"
 	"catalogue/internal/httpserver"
-	"catalogue/internal/instant"
 	"catalogue/internal/problem"
 	"catalogue/pagination"
 )
@@ -46,14 +46,17 @@ type Services struct {
 type endpoint[T any] struct {
 	Services
 	list    List[T]
-	pages   *pagination.Repository[T]
+	pages   *pagination.Repository[json.RawMessage]
 	parents Parents // nil for a list of its own
 	words   vocabulary
 	served  map[string]indexes.Index // by sort field
 }
 
-// Register serves a list. parents is nil for a list that stands below no entity.
-func Register[T any](r gin.IRoutes, s Services, list List[T], pages *pagination.Repository[T], parents Parents) {
+// Register serves a list, whose pages come as the JSON of their items. parents is nil for a list that stands below no
+// entity.
+func Register[T any](
+	r gin.IRoutes, s Services, list List[T], pages *pagination.Repository[json.RawMessage], parents Parents,
+) {
 	e := &endpoint[T]{Services: s, list: list, pages: pages, parents: parents, words: newVocabulary(list.Fields)}
 	e.served = make(map[string]indexes.Index, len(list.Sorts))
 	for _, sort := range list.Sorts {
@@ -63,20 +66,6 @@ func Register[T any](r gin.IRoutes, s Services, list List[T], pages *pagination.
 	if list.SearchPath != "" {
 		r.POST(list.SearchPath, httpserver.Handle(e.search))
 	}
-}
-
-// envelope is the answer of every list.
-type envelope[T any] struct {
-	Data []T  `json:"data"`
-	Meta meta `json:"meta"`
-}
-
-// meta has its three keys always; the totals are set on the first page only.
-type meta struct {
-	NextCursor *string               `json:"next_cursor"`
-	Total      *int64                `json:"total"`
-	TotalKind  *pagination.TotalKind `json:"total_kind"`
-	TotalAsOf  *instant.Instant      `json:"total_as_of,omitempty"` // of a cached total
 }
 
 func (e *endpoint[T]) get(c *gin.Context) error {
@@ -113,14 +102,19 @@ func (e *endpoint[T]) answer(c *gin.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	out, err := e.envelope(page, total, scope, req, now)
+	next, err := e.next(page, scope, req, now)
+	if err != nil {
+		return err
+	}
+	body, err := newEnvelope(page.Items, next, total).encode()
 	if err != nil {
 		return err
 	}
 	if c.Request.Method == http.MethodGet {
-		e.link(c, scope, out.Meta.NextCursor)
+		e.link(c, scope, next)
 	}
-	return httpserver.WriteJSON(c, http.StatusOK, out)
+	httpserver.WriteBody(c.Writer, http.StatusOK, body)
+	return nil
 }
 
 // scope names the list in cursors. Ids are folded to lower case, so that one entity has one name.
@@ -154,7 +148,7 @@ func (e *endpoint[T]) checkParent(ctx context.Context, parent bson.ObjectID, sco
 // read reads the page, on the first one with the total.
 func (e *endpoint[T]) read(
 	ctx context.Context, parent bson.ObjectID, req request, now time.Time,
-) (pagination.Page[T], *pagination.Total, error) {
+) (pagination.Page[json.RawMessage], *pagination.Total, error) {
 	from := pagination.Start[bson.RawValue]()
 	if req.cursor != nil {
 		from = req.cursor.Position()
@@ -165,7 +159,9 @@ func (e *endpoint[T]) read(
 	} else {
 		query.Filter = req.filter.Compile(now) // without a hint: the planner knows how selective it is
 	}
-	readPage := func(ctx context.Context) (pagination.Page[T], error) { return e.pages.KeysetPage(ctx, query) }
+	readPage := func(ctx context.Context) (pagination.Page[json.RawMessage], error) {
+		return e.pages.KeysetPage(ctx, query)
+	}
 	if req.cursor != nil {
 		page, err := readPage(ctx)
 		return page, nil, err
@@ -178,28 +174,16 @@ func (e *endpoint[T]) read(
 	return page, &total, err
 }
 
-func (e *endpoint[T]) envelope(
-	page pagination.Page[T], total *pagination.Total, scope pagination.Scope, req request, now time.Time,
-) (envelope[T], error) {
-	out := envelope[T]{Data: page.Items}
-	if total != nil {
-		out.Meta.Total, out.Meta.TotalKind = total.Count, &total.Kind
-		if total.AsOf != nil {
-			if at, err := instant.FromTime(*total.AsOf); err == nil {
-				out.Meta.TotalAsOf = &at
-			}
-		}
+// next is the cursor of the page behind this one, empty where this is the last.
+func (e *endpoint[T]) next(
+	page pagination.Page[json.RawMessage], scope pagination.Scope, req request, now time.Time,
+) (string, error) {
+	if page.Next == nil {
+		return "", nil
 	}
-	if page.Next != nil {
-		moment := int64(0)
-		if !now.IsZero() {
-			moment = now.UnixMilli()
-		}
-		cursor, err := e.Keys.Encode(pagination.NewCursor(scope, req.order, req.digest, moment, *page.Next))
-		if err != nil {
-			return envelope[T]{}, err
-		}
-		out.Meta.NextCursor = &cursor
+	moment := int64(0)
+	if !now.IsZero() {
+		moment = now.UnixMilli()
 	}
-	return out, nil
+	return e.Keys.Encode(pagination.NewCursor(scope, req.order, req.digest, moment, *page.Next))
 }

@@ -20,9 +20,9 @@ const maxLink = 2 << 10
 // checked by anybody, and may be missing.
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.\-_~:\[\]]+$`)
 
-// link sets the Link header (RFC 8288) with the whole URL of the next page.
-func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string) {
-	if next == nil {
+// link sets the Link header (RFC 8288) with the whole URL of the next page, where there is one.
+func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next string) {
+	if next == "" {
 		return
 	}
 	base := e.PublicURL
@@ -40,7 +40,7 @@ func (e *endpoint[T]) link(c *gin.Context, scope pagination.Scope, next *string)
 		query.WriteString(name + "=" + url.QueryEscape(given.Get(name)) + "&")
 	}
 	path := strings.Replace(e.list.Path, ":id", scope.Entity, 1)
-	target := base + path + "?" + query.String() + paramCursor + "=" + *next
+	target := base + path + "?" + query.String() + paramCursor + "=" + next
 	if len(target) <= maxLink {
 		c.Header("Link", "<"+target+`>; rel="next"`)
 	}

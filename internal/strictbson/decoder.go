@@ -20,6 +20,7 @@ const (
 // Decoder decodes documents into T, a struct with bson tags.
 type Decoder[T any] struct {
 	fields     fields
+	json       *object
 	projection bson.D
 }
 
@@ -27,7 +28,7 @@ type Decoder[T any] struct {
 // in the program, found at its start.
 func New[T any]() *Decoder[T] {
 	t := reflect.TypeFor[T]()
-	d := &Decoder[T]{fields: fieldsOf(t)}
+	d := &Decoder[T]{fields: fieldsOf(t), json: objectOf(t, "")}
 	for i := range t.NumField() {
 		d.projection = append(d.projection, bson.E{Key: storedName(t.Field(i)), Value: int32(1)})
 	}
@@ -90,22 +91,22 @@ func fieldsOf(t reflect.Type) fields {
 }
 
 func (fs fields) decode(doc bson.Raw, target reflect.Value, path string, misfits *[]string) {
-	read, whole := elements(doc)
+	seen := make(map[string]bool, len(fs))
+	whole := eachElement(doc, func(key []byte, v bson.RawValue) {
+		f, known := fs[string(key)]
+		if !known || seen[string(key)] {
+			return
+		}
+		name := string(key)
+		seen[name] = true
+		if v.Type == bson.TypeNull {
+			return
+		}
+		if !f.set(v, target.Field(f.index), join(path, name), misfits) {
+			note(misfits, join(path, name))
+		}
+	})
 	if !whole { // what was read before the damage still counts
 		note(misfits, path)
-	}
-	seen := make(map[string]bool, len(fs))
-	for _, e := range read {
-		f, known := fs[e.name]
-		if !known || seen[e.name] {
-			continue
-		}
-		seen[e.name] = true
-		if e.value.Type == bson.TypeNull {
-			continue
-		}
-		if !f.set(e.value, target.Field(f.index), join(path, e.name), misfits) {
-			note(misfits, join(path, e.name))
-		}
 	}
 }

@@ -1,40 +1,82 @@
 package strictbson
 
 import (
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// element is one name of a document and its value.
-type element struct {
-	name  string
-	value bson.RawValue
-}
-
-// elements lists a document or an array, one level deep. It reports false where the bytes end or go wrong early;
-// what was read before the damage is returned all the same. The driver's own list loses it, and gives up at damage
-// that lies deeper, inside of one field.
-func elements(doc []byte) (out []element, whole bool) {
+// eachElement visits the names and values of a document or an array, one level deep. It reports false where the bytes end
+// or go wrong early; what was read before the damage is visited all the same. The driver's own list loses it, and gives
+// up at damage that lies deeper, inside of one field. What is visited points into doc.
+func eachElement(doc []byte, visit func(name []byte, v bson.RawValue)) (whole bool) {
 	if len(doc) == 0 { // the zero bson.Raw
-		return nil, true
+		return true
 	}
 	length, _, ok := bsoncore.ReadLength(doc)
 	if !ok || length < 5 {
-		return nil, false
+		return false
 	}
 	whole = int(length) <= len(doc)
 	rest := doc[4:min(int(length), len(doc))]
 	for len(rest) > 0 && rest[0] != 0 {
 		var e bsoncore.Element
 		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
-			return out, false
+			return false
 		}
 		v := e.Value()
-		out = append(out, element{name: e.Key(), value: bson.RawValue{Type: bson.Type(v.Type), Value: v.Data}})
+		if v.Type == 0 { // its length lies
+			v.Type = bsoncore.TypeUndefined // which fits nowhere
+		}
+		visit(e.KeyBytes(), bson.RawValue{Type: bson.Type(v.Type), Value: v.Data})
 	}
-	return out, whole && len(rest) == 1
+	return whole && len(rest) == 1
+}
+
+// eachText visits the texts of an array and names what is none by its position: the names in an array mean nothing.
+func eachText(array []byte, path string, misfits *[]string, visit func(text []byte)) {
+	i := 0
+	var wrong []int
+	whole := eachElement(array, func(_ []byte, v bson.RawValue) {
+		if text, ok := textOf(v); ok {
+			visit(text)
+		} else if v.Type != bson.TypeNull && len(wrong) < maxMisfits {
+			wrong = append(wrong, i)
+		}
+		i++
+	})
+	if !whole {
+		note(misfits, path)
+	}
+	for _, i := range wrong {
+		note(misfits, join(path, strconv.Itoa(i)))
+	}
+}
+
+// eachNamedText visits the texts of a document and names what is none. Of a repeated name the first counts.
+func eachNamedText(doc []byte, path string, misfits *[]string, visit func(name, text []byte)) {
+	seen := map[string]bool{}
+	var wrong []string
+	whole := eachElement(doc, func(name []byte, v bson.RawValue) {
+		if seen[string(name)] {
+			return
+		}
+		seen[string(name)] = true
+		if text, ok := textOf(v); ok && utf8.Valid(name) {
+			visit(name, text)
+		} else if v.Type != bson.TypeNull && len(wrong) < maxMisfits {
+			wrong = append(wrong, string(name))
+		}
+	})
+	if !whole {
+		note(misfits, path)
+	}
+	for _, name := range wrong {
+		note(misfits, join(path, name))
+	}
 }
 
 // join makes the path of a name, in UTF-8 whatever the name is: paths go into logs.

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"strconv"
 	"unicode/utf8"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"catalogue/internal/instant"
 )
@@ -86,18 +86,8 @@ func setTexts(v bson.RawValue, target reflect.Value, path string, misfits *[]str
 	if !ok {
 		return false
 	}
-	read, whole := elements(array)
-	if !whole {
-		note(misfits, path)
-	}
 	var out []string
-	for i, e := range read { // by position: the names in an array mean nothing
-		if s, ok := toText(e.value); ok {
-			out = append(out, s)
-		} else if e.value.Type != bson.TypeNull {
-			note(misfits, join(path, strconv.Itoa(i)))
-		}
-	}
+	eachText(array, path, misfits, func(text []byte) { out = append(out, string(text)) })
 	target.Set(reflect.ValueOf(out))
 	return true
 }
@@ -108,23 +98,8 @@ func setTextMap(v bson.RawValue, target reflect.Value, path string, misfits *[]s
 	if !ok {
 		return false
 	}
-	read, whole := elements(doc)
-	if !whole {
-		note(misfits, path)
-	}
-	out := make(map[string]string, len(read))
-	seen := make(map[string]bool, len(read))
-	for _, e := range read {
-		if seen[e.name] {
-			continue
-		}
-		seen[e.name] = true
-		if s, ok := toText(e.value); ok && utf8.ValidString(e.name) {
-			out[e.name] = s
-		} else if e.value.Type != bson.TypeNull {
-			note(misfits, join(path, e.name))
-		}
-	}
+	out := map[string]string{}
+	eachNamedText(doc, path, misfits, func(name, text []byte) { out[string(name)] = string(text) })
 	if len(out) > 0 {
 		target.Set(reflect.ValueOf(out))
 	}
@@ -133,8 +108,21 @@ func setTextMap(v bson.RawValue, target reflect.Value, path string, misfits *[]s
 
 // toText takes valid UTF-8 only: JSON cannot carry anything else.
 func toText(v bson.RawValue) (string, bool) {
-	s, ok := v.StringValueOK()
-	return s, ok && utf8.ValidString(s)
+	text, ok := textOf(v)
+	return string(text), ok
+}
+
+// textOf is toText without a copy.
+func textOf(v bson.RawValue) ([]byte, bool) {
+	if v.Type != bson.TypeString {
+		return nil, false
+	}
+	length, rest, ok := bsoncore.ReadLength(v.Value)
+	if !ok || length < 1 || int(length) > len(rest) {
+		return nil, false
+	}
+	text := rest[:length-1] // the last byte ends it
+	return text, utf8.Valid(text)
 }
 
 // toInteger takes whole doubles too: many programs, the database's own shell among them, store every number as one.
