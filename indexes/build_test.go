@@ -37,6 +37,7 @@ func monitored(t testing.TB, db *mongo.Database, m *event.CommandMonitor) *mongo
 func TestBuildBuildsRecordsAndTells(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
+	explains := mongotest.Has(t, mongotest.ExplainPlans)
 	before, err := mongodb.ServerTime(t.Context(), db)
 	require.NoError(t, err)
 	var begun []Progress
@@ -60,7 +61,7 @@ func TestBuildBuildsRecordsAndTells(t *testing.T) {
 		require.Equal(t, []Action{ActionBuild}, o.Done)
 		require.Equal(t, Ready, o.After.Status)
 		require.True(t, o.After.Ours)
-		require.Empty(t, o.Note, "an explain with the hint shows that it serves")
+		require.Equal(t, explains, o.Note == "", "an explain with the hint shows that it serves: %s", o.Note)
 		r := recorded[recordID("rows", o.After.Name)]
 		require.False(t, r.IntendedAt.Before(before), "by the database's clock")
 		require.False(t, r.BuiltAt.Before(r.IntendedAt))
@@ -75,6 +76,7 @@ func TestBuildBuildsRecordsAndTells(t *testing.T) {
 
 func TestAUniqueIndexThatRowsBreakNamesThemAndTheOthersAreBuilt(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.DuplicatesNamed)
 	db := mongotest.Database(t)
 	source := bson.D{{Key: "system", Value: "a"}, {Key: "id", Value: "1"}}
 	_, err := db.Collection("rows").InsertMany(t.Context(), []any{
@@ -98,6 +100,7 @@ func TestAUniqueIndexThatRowsBreakNamesThemAndTheOthersAreBuilt(t *testing.T) {
 
 func TestAnIndexThatDoesNotServeIsToldOf(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans)
 	db := mongotest.Database(t)
 	_, err := db.Collection("rows").InsertOne(t.Context(), bson.D{{Key: "name", Value: bson.A{"a", "b"}}})
 	require.NoError(t, err)
@@ -222,6 +225,7 @@ func TestBuildLooksAgainWhereAnotherWasQuicker(t *testing.T) {
 
 func TestBuildsAtOnceBuildOnce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.BuildsAtOnce)
 	db := mongotest.Database(t)
 	var group sync.WaitGroup
 	failures := make([]error, 10)

@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"catalogue/internal/mongodb"
 )
 
 // compareTimeout ends a comparison with a database that does not answer.
@@ -127,6 +129,7 @@ func Compare(ctx context.Context, db *mongo.Database, declared []Index) (Compari
 		if err != nil {
 			return Comparison{}, fmt.Errorf("list the indexes of %s: %w", name, err)
 		}
+		slices.SortFunc(have, func(a, b found) int { return strings.Compare(a.Name, b.Name) }) // servers list them in any order
 		size := sizeOf(ctx, db, name)
 		taken := map[string]bool{} // those that stand for a declared one
 		for i, want := range declared {
@@ -154,7 +157,7 @@ func collectionsOf(ctx context.Context, db *mongo.Database, declared []Index) ([
 		return nil, fmt.Errorf("list the collections: %w", err)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool {
-		return strings.HasPrefix(name, "system.") || name == hidingProbe
+		return strings.HasPrefix(name, "system.") || name == hidingProbe || name == mongodb.ProbeIndexes
 	})
 	for _, i := range declared {
 		names = append(names, i.Collection)

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"catalogue/internal/mongodb"
 	"catalogue/internal/mongotest"
 )
 
@@ -100,6 +101,17 @@ func TestExtraIndexesAreToldApartByWhoBuiltThem(t *testing.T) {
 	require.Empty(t, c.Pending())
 }
 
+func TestAComparisonOverlooksTheIndexesOfTheProbe(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	_, err := mongodb.Probe(t.Context(), db)
+	require.NoError(t, err)
+	have, err := listIndexes(t.Context(), db, mongodb.ProbeIndexes)
+	require.NoError(t, err)
+	require.Greater(t, len(have), 1)
+	require.Empty(t, compare(t, db, byName).Extra)
+}
+
 // Each conflict of an index of the wanted key: what it is called, and who changes it.
 func TestEachConflictIsNamed(t *testing.T) {
 	t.Parallel()
@@ -111,22 +123,24 @@ func TestEachConflictIsNamed(t *testing.T) {
 		options  *options.IndexOptionsBuilder
 		want     []Difference
 		action   Action
+		needs    []mongotest.Need
 	}{
-		"unique":                {byName, options.Index().SetUnique(true), []Difference{DifferentUnique}, ""},
-		"sparse":                {byName, options.Index().SetSparse(true), []Difference{DifferentSparse}, ""},
-		"partial":               {byName, options.Index().SetPartialFilterExpression(exists), []Difference{DifferentPartial}, ""},
-		"collation":             {byName, options.Index().SetCollation(&options.Collation{Locale: "uk"}), []Difference{DifferentCollation}, ""},
-		"not unique":            {unique, options.Index().SetPartialFilterExpression(unique.Partial), []Difference{DifferentUnique}, ""},
-		"not partial":           {unique, options.Index().SetUnique(true), []Difference{DifferentPartial}, ""},
-		"several":               {unique, options.Index().SetSparse(true), []Difference{DifferentUnique, DifferentSparse, DifferentPartial}, ""},
-		"rows expire":           {plainAt, options.Index().SetExpireAfterSeconds(60), []Difference{DifferentExpireAfter}, ""},
-		"rows do not expire":    {expiring, options.Index(), []Difference{DifferentExpireAfter}, ActionExpire},
-		"rows expire later":     {expiring, options.Index().SetExpireAfterSeconds(7200), []Difference{DifferentExpireAfter}, ActionExpire},
-		"the same":              {expiring, options.Index().SetExpireAfterSeconds(3600), nil, ""},
-		"the same, spelled out": {byName, options.Index().SetUnique(false).SetSparse(false).SetCollation(&options.Collation{Locale: "simple"}), nil, ""},
+		"unique":                {byName, options.Index().SetUnique(true), []Difference{DifferentUnique}, "", nil},
+		"sparse":                {byName, options.Index().SetSparse(true), []Difference{DifferentSparse}, "", nil},
+		"partial":               {byName, options.Index().SetPartialFilterExpression(exists), []Difference{DifferentPartial}, "", nil},
+		"collation":             {byName, options.Index().SetCollation(&options.Collation{Locale: "uk"}), []Difference{DifferentCollation}, "", []mongotest.Need{mongotest.Collation}},
+		"not unique":            {unique, options.Index().SetPartialFilterExpression(unique.Partial), []Difference{DifferentUnique}, "", nil},
+		"not partial":           {unique, options.Index().SetUnique(true), []Difference{DifferentPartial}, "", nil},
+		"several":               {unique, options.Index().SetSparse(true), []Difference{DifferentUnique, DifferentSparse, DifferentPartial}, "", nil},
+		"rows expire":           {plainAt, options.Index().SetExpireAfterSeconds(60), []Difference{DifferentExpireAfter}, "", nil},
+		"rows do not expire":    {expiring, options.Index(), []Difference{DifferentExpireAfter}, ActionExpire, nil},
+		"rows expire later":     {expiring, options.Index().SetExpireAfterSeconds(7200), []Difference{DifferentExpireAfter}, ActionExpire, nil},
+		"the same":              {expiring, options.Index().SetExpireAfterSeconds(3600), nil, "", nil},
+		"the same, spelled out": {byName, options.Index().SetUnique(false).SetSparse(false).SetCollation(&options.Collation{Locale: "simple"}), nil, "", []mongotest.Need{mongotest.Collation}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			mongotest.Needs(t, c.needs...)
 			db := mongotest.Database(t)
 			create(t, db, c.declared.Keys, c.options.SetName("theirs"))
 			person := len(c.want) > 0 && c.action == ""

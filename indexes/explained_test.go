@@ -13,6 +13,7 @@ import (
 
 func TestEveryReadIsExplainedOnce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans)
 	db := mongotest.Database(t)
 	rows := []any{}
 	for n := range 200 {

@@ -40,7 +40,7 @@ func TestABuildThatIsKilledIsDoneByTheNext(t *testing.T) {
 	ctx, db := t.Context(), mongotest.Database(t)
 	rows := make([]any, 20_000)
 	for n := range rows {
-		rows[n] = bson.D{{Key: "name", Value: n}, {Key: "kind", Value: n % 10}, {Key: "source", Value: bson.D{{Key: "id", Value: n}}}}
+		rows[n] = bson.D{{Key: "name", Value: n}, {Key: "kind", Value: n % 10}, {Key: "source", Value: bson.D{{Key: "system", Value: "shop"}, {Key: "id", Value: n}}}}
 	}
 	_, err := db.Collection("rows").InsertMany(ctx, rows)
 	require.NoError(t, err)

@@ -56,6 +56,7 @@ func age(t testing.TB, db *mongo.Database, name string, ago time.Duration) {
 
 func TestRetireHidesWhatWasBuiltAndIsNotDeclared(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.HiddenIndexes) // of a unique index, too
 	db := mongotest.Database(t)
 	buildAll(t, db, byName, byScore, unique)
 	create(t, db, bson.D{{Key: "theirs", Value: 1}}, options.Index())
@@ -95,6 +96,7 @@ func TestRetireHidesWhatWasBuiltAndIsNotDeclared(t *testing.T) {
 
 func TestRetireTellsHowOftenAnIndexWasUsed(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.IndexUse)
 	db := mongotest.Database(t)
 	buildAll(t, db, byName)
 	_, err := db.Collection("rows").InsertOne(t.Context(), bson.D{{Key: "name", Value: "a"}})

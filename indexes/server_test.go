@@ -190,6 +190,9 @@ func TestOtherOptionsAreAConflictForAPersonAndTheRestIsBuilt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if name == "collation" {
+				mongotest.Needs(t, mongotest.Collation)
+			}
 			db := mongotest.Database(t)
 			create(t, db, c.keys, c.options.SetName("theirs"))
 			require.Equal(t, []Standing{{c.declared, Conflict, "theirs"}}, plan(t, db, c.declared))
@@ -213,8 +216,11 @@ func TestOtherOptionsAreAConflictForAPersonAndTheRestIsBuilt(t *testing.T) {
 func TestOptionsThatSayTheDefaultAreAbsent(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
-	create(t, db, byName.Keys, options.Index().SetName("x").SetUnique(false).SetSparse(false).SetHidden(false).SetVersion(2).
-		SetCollation(&options.Collation{Locale: "simple"}))
+	spelled := options.Index().SetName("x").SetUnique(false).SetSparse(false).SetHidden(false).SetVersion(2)
+	if mongotest.Has(t, mongotest.Collation) {
+		spelled.SetCollation(&options.Collation{Locale: "simple"})
+	}
+	create(t, db, byName.Keys, spelled)
 	require.Equal(t, []Standing{{byName, Ready, "x"}}, plan(t, db, byName))
 }
 
@@ -237,6 +243,7 @@ func TestAHiddenIndexIsLeftToAPerson(t *testing.T) {
 
 func TestAUniqueIndexThatRowsBreakNamesBothAndTheOthersAreBuilt(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.DuplicatesNamed)
 	db := mongotest.Database(t)
 	source := bson.D{{Key: "system", Value: "shop"}, {Key: "id", Value: "0017"}}
 	first, second := bson.NewObjectID(), bson.NewObjectID()
@@ -285,6 +292,7 @@ func TestObjectsWithoutASourceDoNotCollide(t *testing.T) {
 
 func TestSeveralProcessesApplyAtOnce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.BuildsAtOnce)
 	db := mongotest.Database(t)
 	for range 50 {
 		_, err := db.Collection("rows").InsertOne(t.Context(), bson.D{{Key: "name", Value: "x"}})
@@ -318,6 +326,7 @@ func TestApplyFailsBeforeItBuildsWhereItCannotLook(t *testing.T) {
 
 func TestExplainShowsThePlanOfAFind(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans)
 	db := mongotest.Database(t)
 	require.NoError(t, Apply(t.Context(), db, []Index{byName}, func(Standing) {}))
 	_, err := db.Collection("rows").InsertOne(t.Context(), bson.D{{Key: "name", Value: "x"}})

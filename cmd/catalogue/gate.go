@@ -26,12 +26,14 @@ const gatePatience = time.Second
 
 func newGate() *gate { return &gate{opened: make(chan struct{})} }
 
-// probe asks the database what it can do, until it answers, and says so where that is too little.
+// probe asks the database what it can do, until it answers, and logs that.
 func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) {
 	for {
 		can, err := mongodb.Probe(ctx, db)
 		switch {
 		case err == nil:
+			has, lacks := can.Describe()
+			log.InfoContext(ctx, "database", slog.Any("can", has), slog.Any("cannot", lacks))
 			if !can.Transactions {
 				log.WarnContext(ctx, "writes and the feed are not served: the database has no transactions")
 			}
@@ -41,7 +43,7 @@ func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) 
 		case ctx.Err() != nil:
 			return
 		}
-		log.WarnContext(ctx, "the database does not tell yet whether it has transactions", slog.Any("error", err))
+		log.WarnContext(ctx, "the database does not tell yet what it can do", slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
+	"log/slog"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,6 +81,24 @@ func TestWritesAndFeedNeedTransactions(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestTheGateLogsWhatTheDatabaseCanDo(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	can, err := mongodb.Probe(t.Context(), db)
+	require.NoError(t, err)
+	has, lacks := can.Describe()
+	var log bytes.Buffer
+
+	newGate().probe(t.Context(), db, slog.New(slog.NewJSONHandler(&log, nil)))
+
+	lines := logLines(t, log.String(), "database")
+	require.Len(t, lines, 1)
+	require.Equal(t, "INFO", lines[0]["level"])
+	require.ElementsMatch(t, has, lines[0]["can"])
+	require.ElementsMatch(t, lacks, lines[0]["cannot"])
+	require.NotEqual(t, can.Transactions, strings.Contains(log.String(), "writes and the feed are not served"))
 }
 
 // Paths and methods that the feed has none of are answered in its form, too: its crawlers know no other.

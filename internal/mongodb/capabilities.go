@@ -8,31 +8,102 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+	"golang.org/x/sync/errgroup"
 )
 
-// probeCollection is where the probe writes what it takes back. It stays empty.
-const probeCollection = "capability_probe"
+const (
+	// probeCollection is where the probe writes what it takes back. It stays empty.
+	probeCollection = "capability_probe"
+	// ProbeIndexes is an empty collection with the indexes of the probe, which stay: several servers may be probing at
+	// once, and none takes away what another looks at. It is not probeCollection, since a build of an index and an open
+	// transaction shut each other out. An index of an empty collection is there at once, whoever of a replica set is down.
+	ProbeIndexes = "capability_probe_indexes"
 
-// probeTimeout ends a probe of a server that hangs: the driver itself would go on for two minutes.
-const probeTimeout = 10 * time.Second
+	// probeTimeout ends a probe of a server that hangs: the driver itself would go on for two minutes.
+	probeTimeout = 10 * time.Second
+	// probeTries is how often a transaction is tried that meets another one, such as that of a server which starts at
+	// the same time and makes the same collection.
+	probeTries = 5
+)
 
 // Capabilities are what a server can do, as it showed when it was asked. Products and versions are not looked at: they
 // say less.
 type Capabilities struct {
 	// Transactions: writes of several documents happen together or not at all.
 	Transactions bool
+	// HiddenIndexes: an index can be kept and not be used.
+	HiddenIndexes bool
+	// NowInFind: a find through an index compares fields with the server's clock.
+	NowInFind bool
+	// ExplainStatistics: explain runs the query, and tells how many keys and documents it examined.
+	ExplainStatistics bool
 }
 
-// Probe finds out what the server can do. It writes a document in a transaction, takes it back, and looks whether it
-// is gone. Its error is that of a server that did not answer, converted; a server that refuses is one that cannot.
+// Describe lists in words what the server can do, and what it cannot.
+func (c Capabilities) Describe() (has, lacks []string) {
+	has, lacks = []string{}, []string{}
+	for _, one := range []struct {
+		can   bool
+		words string
+	}{
+		{c.Transactions, "transactions"},
+		{c.HiddenIndexes, "hidden indexes"},
+		{c.NowInFind, "$$NOW in a find"},
+		{c.ExplainStatistics, "statistics in explain"},
+	} {
+		if one.can {
+			has = append(has, one.words)
+		} else {
+			lacks = append(lacks, one.words)
+		}
+	}
+	return has, lacks
+}
+
+// Probe finds out what the server can do by trying it, in two collections that stay empty and of which one keeps two
+// indexes. The role readWrite is enough. Its error is that of a server that did not answer, converted; a server that
+// refuses is one that cannot.
 func Probe(ctx context.Context, db *mongo.Database) (Capabilities, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	transactions, err := hasTransactions(ctx, db)
-	return Capabilities{Transactions: transactions}, Convert(err)
+	var can Capabilities
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		can.Transactions, err = hasTransactions(ctx, db)
+		return err
+	})
+	group.Go(func() (err error) { // one after the other: not every server builds two indexes of one collection at once
+		if can.NowInFind, err = hasNowInFind(ctx, db); err != nil {
+			return err
+		}
+		can.HiddenIndexes, err = hasHiddenIndexes(ctx, db)
+		return err
+	})
+	group.Go(func() (err error) {
+		can.ExplainStatistics, err = hasExplainStatistics(ctx, db)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return Capabilities{}, Convert(err)
+	}
+	return can, nil
 }
 
 func hasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
+	for try := 1; ; try++ {
+		can, err := tryTransaction(ctx, db)
+		if try == probeTries || !collided(err) {
+			return can, err
+		}
+	}
+}
+
+// collided reports whether a transaction met another one, which says nothing about what the server can do.
+func collided(err error) bool { return refused(err) && hasLabel(err, driver.TransientTransactionError) }
+
+// tryTransaction writes a document in a transaction, takes it back, and looks whether it is gone.
+func tryTransaction(ctx context.Context, db *mongo.Database) (bool, error) {
 	session, err := db.Client().StartSession()
 	if err != nil {
 		return false, nil // the deployment has no sessions, which transactions need
@@ -51,7 +122,7 @@ func hasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
 	if err == nil {
 		err = session.AbortTransaction(ctx)
 	}
-	if refused(err) {
+	if refused(err) && !collided(err) {
 		return false, nil
 	}
 	if err != nil {

@@ -1,12 +1,14 @@
 package mongodb_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
 
 	"catalogue/internal/mongodb"
 	"catalogue/internal/mongotest"
@@ -16,12 +18,45 @@ import (
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
-	for range 2 { // where the collection is new, and where it is not
+	for range 2 { // where its collections are new, and where they are not
 		got, err := mongodb.Probe(t.Context(), db)
 		require.NoError(t, err)
-		require.True(t, got.Transactions)
+		has, lacks := got.Describe()
+		t.Logf("can %q, cannot %q", has, lacks)
+		if os.Getenv(mongotest.SkipVariable) == "" {
+			require.Empty(t, lacks)
+		}
 	}
-	require.Empty(t, mongotest.Everything(t, db.Collection("capability_probe"), bson.D{}))
+	for _, name := range []string{"capability_probe", mongodb.ProbeIndexes} {
+		require.Empty(t, mongotest.Everything(t, db.Collection(name), bson.D{}))
+	}
+}
+
+// Servers that start at the same time make the same collections and indexes.
+func TestProbesAtOnceAgree(t *testing.T) {
+	t.Parallel()
+	db := mongotest.Database(t)
+	var got [8]mongodb.Capabilities
+	var group errgroup.Group
+	for i := range got {
+		group.Go(func() (err error) {
+			got[i], err = mongodb.Probe(t.Context(), db)
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	alone, err := mongodb.Probe(t.Context(), db)
+	require.NoError(t, err)
+	for _, can := range got {
+		require.Equal(t, alone, can)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	t.Parallel()
+	has, lacks := mongodb.Capabilities{Transactions: true, NowInFind: true}.Describe()
+	require.Equal(t, []string{"transactions", "$$NOW in a find"}, has)
+	require.Equal(t, []string{"hidden indexes", "statistics in explain"}, lacks)
 }
 
 // A server that cannot be reached has shown nothing.
