@@ -35,19 +35,19 @@ type Page[T any] struct {
 	Next  *RowPosition
 }
 
-// countHeadStart is how long a first page may take before its count starts beside it. Most pages are quicker, and a
-// page that turns out to hold the whole list needs no count at all.
-const countHeadStart = 10 * time.Millisecond
+// CountHeadStart is how long a first page may take before a real count starts beside it. Most pages are quicker, and a
+// page that turns out to hold the whole list needs no count at all. An estimate costs next to nothing and needs none.
+const CountHeadStart = 10 * time.Millisecond
 
-// First reads a list's first page with its total. The count runs beside a slow page, or after a quick one unless that
-// one held the whole list: then its length is the total.
+// First reads a list's first page with its total. The count begins when the page has had its head start, or after a
+// page that was quicker, unless that one held the whole list: then its length is the total.
 func First[T any](
-	ctx context.Context, page func(context.Context) (Page[T], error), count func(context.Context) Total,
+	ctx context.Context, page func(context.Context) (Page[T], error), count func(context.Context) Total, headStart time.Duration,
 ) (Page[T], Total, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends a count that nobody needs any more
 	counting := &counting{count: count, done: make(chan struct{})}
-	beside := time.AfterFunc(countHeadStart, func() { counting.run(ctx) })
+	beside := time.AfterFunc(headStart, func() { counting.run(ctx) })
 	p, err := page(ctx)
 	notBegun := beside.Stop()
 	switch {

@@ -6,6 +6,9 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"catalogue/internal/mongodb"
 )
 
 // TotalKind says how far a total can be trusted.
@@ -54,12 +57,13 @@ type Counter struct {
 }
 
 // Count counts the documents of coll that match filter: an estimate at no cost without a filter, a real count with
-// one, unknown where that takes longer than the timeout.
-func (c Counter) Count(ctx context.Context, coll *mongo.Collection, filter bson.D) Total {
+// one, unknown where that takes longer than the timeout. hint names an index for the real one; it is empty where the
+// choice is the planner's, and is dropped where the database does not take it.
+func (c Counter) Count(ctx context.Context, coll *mongo.Collection, filter bson.D, hint string) Total {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
 	kind := TotalExact
-	count := func() (int64, error) { return coll.CountDocuments(ctx, filter) }
+	count := func() (int64, error) { return countDocuments(ctx, coll, filter, hint) }
 	if len(filter) == 0 {
 		kind = TotalEstimated
 		count = func() (int64, error) { return coll.EstimatedDocumentCount(ctx) }
@@ -72,4 +76,15 @@ func (c Counter) Count(ctx context.Context, coll *mongo.Collection, filter bson.
 		return Total{Kind: TotalUnknown}
 	}
 	return Total{Count: &n, Kind: kind}
+}
+
+func countDocuments(ctx context.Context, coll *mongo.Collection, filter bson.D, hint string) (int64, error) {
+	if hint == "" {
+		return coll.CountDocuments(ctx, filter)
+	}
+	n, err := coll.CountDocuments(ctx, filter, options.Count().SetHint(hint))
+	if mongodb.IsBadValue(err) {
+		return coll.CountDocuments(ctx, filter)
+	}
+	return n, err
 }

@@ -29,7 +29,7 @@ func TestAPageThatHoldsTheWholeListNeedsNoCount(t *testing.T) {
 	_, total, err := First(t.Context(), pageOf(3, false), func(context.Context) Total {
 		t.Error("a count ran")
 		return Total{}
-	})
+	}, time.Hour)
 	require.NoError(t, err)
 	require.Equal(t, ExactTotal(3), total)
 }
@@ -45,7 +45,7 @@ func TestASlowPageAndItsCountRunSideBySide(t *testing.T) {
 		func(ctx context.Context) Total {
 			close(counting)
 			return counted(12, TotalExact)(ctx)
-		})
+		}, 0)
 	require.NoError(t, err)
 	require.Equal(t, ExactTotal(12), total)
 }
@@ -63,7 +63,7 @@ func TestACountThatASlowWholePageMadeNeedlessIsEndedAndIgnored(t *testing.T) {
 			<-ctx.Done()
 			close(ended)
 			return ExactTotal(99)
-		})
+		}, 0)
 	require.NoError(t, err)
 	require.Equal(t, ExactTotal(3), total)
 	<-ended
@@ -82,9 +82,9 @@ func TestAPanicOfTheCountReachesWhoeverWantsTheTotal(t *testing.T) {
 		close(counting)
 		panic("broken")
 	}
-	require.PanicsWithValue(t, "broken", func() { _, _, _ = First(t.Context(), slow(true), panics) })
+	require.PanicsWithValue(t, "broken", func() { _, _, _ = First(t.Context(), slow(true), panics, CountHeadStart) })
 	counting = make(chan struct{})
-	_, total, err := First(t.Context(), slow(false), panics)
+	_, total, err := First(t.Context(), slow(false), panics, CountHeadStart)
 	require.NoError(t, err, "nobody needs it")
 	require.Equal(t, ExactTotal(3), total)
 }
@@ -92,13 +92,13 @@ func TestAPanicOfTheCountReachesWhoeverWantsTheTotal(t *testing.T) {
 func TestAFailedPageHasNoTotal(t *testing.T) {
 	t.Parallel()
 	want := errors.New("away")
-	_, _, err := First(t.Context(), func(context.Context) (Page[int], error) { return Page[int]{}, want }, counted(1, TotalExact))
+	_, _, err := First(t.Context(), func(context.Context) (Page[int], error) { return Page[int]{}, want }, counted(1, TotalExact), CountHeadStart)
 	require.ErrorIs(t, err, want)
 }
 
 func TestAnEstimateIsNoLessThanWhatWasSeen(t *testing.T) {
 	t.Parallel()
-	_, total, err := First(t.Context(), pageOf(50, true), counted(7, TotalEstimated))
+	_, total, err := First(t.Context(), pageOf(50, true), counted(7, TotalEstimated), CountHeadStart)
 	require.NoError(t, err)
 	require.Equal(t, int64(51), *total.Count)
 	require.Equal(t, TotalEstimated, total.Kind)
@@ -108,7 +108,7 @@ func TestACachedTotalThatTheRowsContradictIsUnknown(t *testing.T) {
 	t.Parallel()
 	asOf := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for count, want := range map[int64]Total{7: {Kind: TotalUnknown}, 51: CachedTotal(51, asOf), 400: CachedTotal(400, asOf)} {
-		_, total, err := First(t.Context(), pageOf(50, true), func(context.Context) Total { return CachedTotal(count, asOf) })
+		_, total, err := First(t.Context(), pageOf(50, true), func(context.Context) Total { return CachedTotal(count, asOf) }, CountHeadStart)
 		require.NoError(t, err)
 		require.Equal(t, want, total)
 	}
@@ -119,10 +119,10 @@ func TestCounterEstimatesWithoutAFilterAndCountsWithOne(t *testing.T) {
 	w := watch(t, score, with("score", 1, 2, 2)...)
 	counter := Counter{Timeout: 5 * time.Second}
 
-	require.Equal(t, int64(3), *counter.Count(t.Context(), w.Collection, nil).Count)
+	require.Equal(t, int64(3), *counter.Count(t.Context(), w.Collection, nil, "").Count)
 	require.Len(t, w.sent("count"), 1, "the estimate is the metadata's")
 
-	total := counter.Count(t.Context(), w.Collection, bson.D{{Key: "score", Value: 2}})
+	total := counter.Count(t.Context(), w.Collection, bson.D{{Key: "score", Value: 2}}, "")
 	require.Equal(t, ExactTotal(2), total)
 	sent := w.sent("aggregate")
 	require.Len(t, sent, 1)
@@ -133,7 +133,7 @@ func TestACountPastItsDeadlineIsUnknown(t *testing.T) {
 	t.Parallel()
 	coll := collection(t, score, with("score", 1, 2)...)
 	counter := Counter{Timeout: time.Nanosecond, OnError: func(_ context.Context, err error) { t.Errorf("reported: %v", err) }}
-	require.Equal(t, Total{Kind: TotalUnknown}, counter.Count(t.Context(), coll, bson.D{{Key: "score", Value: 2}}))
+	require.Equal(t, Total{Kind: TotalUnknown}, counter.Count(t.Context(), coll, bson.D{{Key: "score", Value: 2}}, ""))
 }
 
 func TestACountThatFailsIsUnknownAndReported(t *testing.T) {
@@ -141,7 +141,7 @@ func TestACountThatFailsIsUnknownAndReported(t *testing.T) {
 	coll := collection(t, score, with("score", 1, 2)...)
 	var reported error
 	counter := Counter{Timeout: 5 * time.Second, OnError: func(_ context.Context, err error) { reported = err }}
-	total := counter.Count(t.Context(), coll, bson.D{{Key: "$noSuchOperator", Value: 2}})
+	total := counter.Count(t.Context(), coll, bson.D{{Key: "$noSuchOperator", Value: 2}}, "")
 	require.Equal(t, Total{Kind: TotalUnknown}, total)
 	require.Error(t, reported)
 }

@@ -144,7 +144,9 @@ func TestTheEmptyFilter(t *testing.T) {
 		require.True(t, f.Empty())
 		require.Empty(t, f.Canonical())
 		require.Empty(t, f.Digest())
-		require.Empty(t, f.Bounds())
+		bounds, complete := f.Bounds()
+		require.Empty(t, bounds)
+		require.True(t, complete)
 		require.False(t, f.Relative())
 		require.NotNil(t, f.Compile(now))
 		require.Empty(t, f.Compile(now))
@@ -157,19 +159,44 @@ func TestTheEmptyFilter(t *testing.T) {
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	for document, want := range map[string][]Bound{
-		`{"field":"status","operator":"in","value":"active,paused"}`:       {{"status", true}},
+		`{"field":"status","operator":"=","value":"active"}`:               {{"status", true}},
+		`{"field":"status","operator":"in","value":"active"}`:              {{"status", true}}, // it means the same
+		`{"field":"status","operator":"in","value":"active,paused"}`:       {{"status", false}},
 		`{"field":"status","operator":"notIn","value":"active,paused"}`:    nil,
+		`{"field":"status","operator":"!=","value":"active"}`:              nil,
 		`{"field":"created_at","operator":"=","value":"2026-03-11"}`:       {{"created_at", false}},
 		`{"field":"created_at","operator":"last_days_interval","value":1}`: {{"created_at", false}},
-		`{"field":"nick","operator":"null"}`:                               {{"nick", true}},
+		`{"field":"metrics.spend","operator":"between","value":[1,2]}`:     {{"metrics.spend", false}},
+		`{"field":"nick","operator":"null"}`:                               {{"nick", false}},
+		`{"field":"nick","operator":"notNull"}`:                            nil,
 		`{"field":"nick","operator":"contains","value":"a"}`:               nil,
+		`{"field":"nick","operator":"beginsWith","value":"a"}`:             {{"nick", false}},
+		`{"field":"nick","operator":"doesNotBeginWith","value":"a"}`:       nil,
 		`{"combinator":"and","rules":[{"field":"metrics.spend","operator":">","value":1},{"field":"live","operator":"=","value":true},
-			{"field":"metrics.spend","operator":"=","value":3},{"combinator":"or","rules":[{"field":"nick","operator":"=","value":"a"},
-			{"field":"name","operator":"=","value":"b"}]}]}`: {{"live", true}, {"metrics.spend", true}},
+			{"field":"metrics.spend","operator":"=","value":3},{"field":"nick","operator":"endsWith","value":"a"}]}`: {{"live", true}, {"metrics.spend", true}},
 	} {
 		filter, err := everyKind().Parse([]byte(document), time.UTC)
 		require.NoError(t, err)
-		require.Equal(t, want, filter.Bounds(), document)
+		bounds, complete := filter.Bounds()
+		require.Equal(t, want, bounds, document)
+		require.True(t, complete, document)
+	}
+}
+
+func TestAlternativesMakeBoundsIncomplete(t *testing.T) {
+	t.Parallel()
+	either := `{"combinator":"or","rules":[{"field":"nick","operator":"=","value":"a"},{"field":"name","operator":"=","value":"b"}]}`
+	for _, document := range []string{
+		either, `{"not":true,"combinator":"or","rules":[{"field":"nick","operator":"=","value":"a"},{"field":"metrics.spend","operator":">","value":1}]}`,
+		`{"combinator":"and","rules":[{"field":"live","operator":"=","value":true},` + either + `]}`,
+		`{"field":"metrics.spend","operator":"notBetween","value":[1,2]}`, // two ranges
+		`{"field":"status","operator":"in","value":[]}`,                   // nothing matches: there is no index to choose
+	} {
+		filter, err := everyKind().Parse([]byte(document), time.UTC)
+		require.NoError(t, err)
+		bounds, complete := filter.Bounds()
+		require.Empty(t, bounds, document)
+		require.False(t, complete, document)
 	}
 }
 

@@ -74,7 +74,7 @@ func (c comparison) key() string {
 }
 
 func (c comparison) bound() (Bound, bool) {
-	return Bound{Field: c.field, Equality: c.op == "$eq"}, c.op != "$ne"
+	return Bound{Field: c.field, Single: c.op == "$eq"}, c.op != "$ne"
 }
 
 func skipMark(skipNull bool) string {
@@ -117,7 +117,7 @@ func (m membership) key() string {
 	return call(m.op()+skipMark(m.nulls), args...)
 }
 
-func (m membership) bound() (Bound, bool) { return Bound{Field: m.field, Equality: true}, !m.negated }
+func (m membership) bound() (Bound, bool) { return Bound{Field: m.field}, !m.negated }
 
 // interval asks whether a field lies within two bounds.
 type interval struct {
@@ -201,7 +201,10 @@ func (m match) key() string {
 	return call(name+skipMark(m.skipNull), strconv.Quote(m.field), strconv.Quote(m.text))
 }
 
-func (match) bound() (Bound, bool) { return Bound{}, false }
+// bound: the start of a text is a range of texts, where the case of letters counts.
+func (m match) bound() (Bound, bool) {
+	return Bound{Field: m.field}, m.op == BeginsWith && !m.fold && !m.negated
+}
 
 // presence asks whether a field has a value at all.
 type presence struct {
@@ -220,4 +223,4 @@ func (p presence) key() string {
 	return call(strings.ToLower(Null.info().react)+skipMark(p.present), strconv.Quote(p.field))
 }
 
-func (p presence) bound() (Bound, bool) { return Bound{Field: p.field, Equality: true}, !p.present }
+func (p presence) bound() (Bound, bool) { return Bound{Field: p.field}, !p.present }

@@ -28,35 +28,39 @@ func (f Filter) Empty() bool { return f.root.kind == everything }
 // Relative reports whether the filter depends on the time of the query.
 func (f Filter) Relative() bool { return f.root.relative() }
 
-// Bound is a field that every match has a value or a range of.
+// Bound is a field that an index can narrow: every match has a value in a range, or one of a few.
 type Bound struct {
 	Field string
-	// Equality tells one value, or each of a few, from a range.
-	Equality bool
+	// Single tells one value that is not null.
+	Single bool
 }
 
 // Bounds tells, for the choice of an index, which fields the filter binds, each once, in the order of their names.
-func (f Filter) Bounds() []Bound {
+// It reports false where that is not all that an index could make use of: alternatives may be read from several.
+func (f Filter) Bounds() (bounds []Bound, complete bool) {
 	terms := []term{f.root}
-	if f.root.kind == both {
+	switch f.root.kind {
+	case everything:
+		return nil, true
+	case both:
 		terms = f.root.terms
+	default:
 	}
-	var out []Bound
 	for _, t := range terms {
 		if t.kind != leaf {
-			continue
+			return nil, false
 		}
 		if b, ok := t.test.bound(); ok {
-			out = append(out, b)
+			bounds = append(bounds, b)
 		}
 	}
-	slices.SortFunc(out, func(a, b Bound) int {
-		if a.Field == b.Field && a.Equality != b.Equality && a.Equality {
+	slices.SortFunc(bounds, func(a, b Bound) int {
+		if a.Field == b.Field && a.Single != b.Single && a.Single {
 			return -1
 		}
 		return cmp.Compare(a.Field, b.Field)
 	})
-	return slices.CompactFunc(out, func(a, b Bound) bool { return a.Field == b.Field })
+	return slices.CompactFunc(bounds, func(a, b Bound) bool { return a.Field == b.Field }), true
 }
 
 // test is a leaf of a filter.

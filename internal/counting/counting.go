@@ -25,6 +25,7 @@ type Request struct {
 	Collection *mongo.Collection
 	Fixed      bson.D // equalities that the list always has
 	Filter     bson.D // the user's filter, compiled
+	Hint       string // name of the index to count on; empty where the choice is the planner's
 	// Digest is that of the user's filter in its canonical form. Without one the count is neither shared nor kept.
 	Digest string
 	// Now is the moment that a relative filter was compiled for, and zero for any other filter.
@@ -93,12 +94,12 @@ func (c *Counts) Count(ctx context.Context, r Request) pagination.Total {
 	filter := r.filter()
 	key, shared := r.key()
 	if !shared {
-		return c.counter.Count(ctx, r.Collection, filter)
+		return c.counter.Count(ctx, r.Collection, filter, r.Hint)
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.counter.Timeout)
 	defer cancel()
 	f, late := c.join(ctx, key, func(ctx context.Context) pagination.Total {
-		return c.patient.Count(ctx, r.Collection, filter)
+		return c.patient.Count(ctx, r.Collection, filter, r.Hint)
 	})
 	if f == nil {
 		return pagination.Total{Kind: pagination.TotalUnknown}

@@ -49,7 +49,7 @@ type endpoint[T any] struct {
 	pages   *pagination.Repository[json.RawMessage]
 	parents Parents // nil for a list of its own
 	words   vocabulary
-	served  map[string]indexes.Index // by sort field
+	hinted  map[choice]indexes.Index
 }
 
 // Register serves a list, whose pages come as the JSON of their items. parents is nil for a list that stands below no
@@ -58,10 +58,7 @@ func Register[T any](
 	r gin.IRoutes, s Services, list List[T], pages *pagination.Repository[json.RawMessage], parents Parents,
 ) {
 	e := &endpoint[T]{Services: s, list: list, pages: pages, parents: parents, words: newVocabulary(list.Fields)}
-	e.served = make(map[string]indexes.Index, len(list.Sorts))
-	for _, sort := range list.Sorts {
-		e.served[sort.Field] = list.Index(sort)
-	}
+	e.hinted = list.choices()
 	r.GET(list.Path, httpserver.Handle(e.get))
 	if list.SearchPath != "" {
 		r.POST(list.SearchPath, httpserver.Handle(e.search))
@@ -154,10 +151,9 @@ func (e *endpoint[T]) read(
 		from = req.cursor.Position()
 	}
 	query := e.list.Query(parent, req.order, from, req.limit)
-	if req.filter.Empty() {
-		query.Hint = e.Hints.Hint(e.served[req.order.Field])
-	} else {
-		query.Filter = req.filter.Compile(now) // without a hint: the planner knows how selective it is
+	query.Hint = e.hint(req)
+	if !req.filter.Empty() {
+		query.Filter = req.filter.Compile(now)
 	}
 	readPage := func(ctx context.Context) (pagination.Page[json.RawMessage], error) {
 		return e.pages.KeysetPage(ctx, query)
@@ -166,11 +162,19 @@ func (e *endpoint[T]) read(
 		page, err := readPage(ctx)
 		return page, nil, err
 	}
+	count := counting.Request{
+		Collection: e.pages.Collection(), Fixed: query.Fixed, Filter: query.Filter, Digest: req.digest, Now: now,
+	}
+	if req.filter.Empty() {
+		count.Hint = query.Hint // with a filter, counting every match is another question than finding a page of them
+	}
+	headStart := pagination.CountHeadStart
+	if len(query.Fixed) == 0 && len(query.Filter) == 0 {
+		headStart = 0 // the total is an estimate
+	}
 	page, total, err := pagination.First(ctx, readPage, func(ctx context.Context) pagination.Total {
-		return e.Counter.Count(ctx, counting.Request{
-			Collection: e.pages.Collection(), Fixed: query.Fixed, Filter: query.Filter, Digest: req.digest, Now: now,
-		})
-	})
+		return e.Counter.Count(ctx, count)
+	}, headStart)
 	return page, &total, err
 }
 

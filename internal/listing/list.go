@@ -64,9 +64,13 @@ func (l List[T]) Indexes() []indexes.Index {
 		out = append(out, l.Index(sort))
 	}
 	for _, p := range l.Pairs {
-		out = append(out, indexes.ForSort(l.Collection, []string{p.Filter}, p.Sort, p.Reason))
+		out = append(out, l.pairIndex(p))
 	}
 	return out
+}
+
+func (l List[T]) pairIndex(p Pair) indexes.Index {
+	return indexes.ForSort(l.Collection, []string{p.Filter}, p.Sort, p.Reason)
 }
 
 // projection is what items show, and the sort field, without which a page has no place in the order.
