@@ -21,7 +21,7 @@ const seedLineInterval = 2 * time.Second
 
 func newSeedCommand(a *app) *cobra.Command {
 	var options seeding.Options
-	var ifEmpty bool
+	var ifEmpty, nulls bool
 	command := &cobra.Command{
 		Use:   "seed",
 		Short: "Fill the database with made data",
@@ -30,6 +30,7 @@ func newSeedCommand(a *app) *cobra.Command {
 The same seed gives the same documents. What is there already is left as it is.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			options.OmitAbsent = !nulls
 			return a.withDatabase(c.Context(), func(ctx context.Context, _ config.Base, client *mongodb.Client) error {
 				return a.seed(ctx, client.Database(), options, ifEmpty)
 			})
@@ -38,6 +39,9 @@ The same seed gives the same documents. What is there already is left as it is.`
 	command.Flags().IntVar(&options.Creatives, "creatives", 1000, "`number` of creatives")
 	command.Flags().IntVar(&options.Tasks, "tasks", 500, "`number` of tasks, each with its comments and history")
 	command.Flags().Uint64Var(&options.Seed, "seed", 1, "`number` that decides what is made")
+	command.Flags().BoolVar(&nulls, "nulls", true,
+		"store some absent values as null and some parents half empty, as other programs do; with false they are left out, as "+
+			"the server's own writes leave them out")
 	command.Flags().BoolVar(&ifEmpty, "if-empty", false, "do nothing where there are creatives or tasks already")
 	return command
 }

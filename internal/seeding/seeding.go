@@ -1,6 +1,7 @@
 // Package seeding fills a database with made data that has the shapes which hurt lists: ties, nulls, missing fields,
 // missing and null parents, names in every writing. The same seed gives the same documents, ids included; only the
-// stamps are those of the moment at which they are written.
+// stamps are those of the moment at which they are written. On request it leaves absent values out instead of storing
+// them as nulls, for servers that keep null and missing apart in an index.
 //
 // It writes without the package changes, the one writer of everything else: nulls and half-missing parents are what
 // that writer never stores. So it sets the stamps itself.
@@ -39,6 +40,10 @@ type Options struct {
 	Creatives int
 	Tasks     int // each with its comments and history
 	Seed      uint64
+	// FirstCreative is the number of the first creative, so that several seeders can share the making of one set.
+	FirstCreative int
+	// OmitAbsent leaves out what is null, and parents with nothing in them. Everything else of a seed stays the same.
+	OmitAbsent bool
 }
 
 // Summary counts what was done by collection.
@@ -67,7 +72,8 @@ type Seeder struct {
 
 // New makes a seeder. progress is told of each batch that was written.
 func New(db *mongo.Database, o Options, progress func(documents int)) (*Seeder, error) {
-	if o.Creatives < 0 || o.Tasks < 0 || o.Creatives > MaxDocuments || o.Tasks > MaxDocuments {
+	if o.Creatives < 0 || o.Tasks < 0 || o.Creatives > MaxDocuments || o.Tasks > MaxDocuments ||
+		o.FirstCreative < 0 || o.FirstCreative > MaxDocuments-o.Creatives {
 		return nil, fmt.Errorf("creatives and tasks must each be from 0 to %d", MaxDocuments)
 	}
 	return &Seeder{
@@ -91,7 +97,7 @@ func Empty(ctx context.Context, db *mongo.Database) (bool, error) {
 // that was interrupted can be run again.
 func (s *Seeder) Run(ctx context.Context) (Summary, error) {
 	for i := range s.options.Creatives {
-		if err := s.add(ctx, creatives.Collection, s.maker(creatives.Collection, i).creative()); err != nil {
+		if err := s.add(ctx, creatives.Collection, s.maker(creatives.Collection, s.options.FirstCreative+i).creative()); err != nil {
 			return s.summary, err
 		}
 	}
@@ -128,6 +134,9 @@ func (s *Seeder) addTask(ctx context.Context, i int) error {
 }
 
 func (s *Seeder) add(ctx context.Context, collection string, doc bson.D) error {
+	if s.options.OmitAbsent {
+		doc = present(doc)
+	}
 	s.batches[collection] = append(s.batches[collection], doc)
 	if len(s.batches[collection]) < batchSize {
 		return nil
