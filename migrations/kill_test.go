@@ -51,6 +51,7 @@ func TestKilledAnywhereTheNextOneGoesOn(t *testing.T) {
 // migration does not look at its context, so that it is the database that refuses.
 func TestOneWhoWakesUpAfterItsLeaseWritesNothing(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ReplacesByItself)
 	for name, takenOver := range map[string]bool{"nobody has the lock": false, "another has worked": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 
 func TestRowsWithoutARevAreStamped(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	_, err := db.Collection(tasks.Collection).InsertMany(t.Context(), []bson.D{
 		{{Key: "status", Value: "open"}},

@@ -33,6 +33,7 @@ func catalogueFields() migrations.Fields {
 // What seeds and writers store breaks no rule, explicit nulls and empty parents included.
 func TestSeedsPassTheStrictValidators(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	up(t, db, "one", migrations.All(nil, catalogueFields(), plainly{db})...)
 	require.Empty(t, check(t, db, catalogueFields()))
@@ -47,6 +48,7 @@ func TestSeedsPassTheStrictValidators(t *testing.T) {
 // The validators refuse what Check finds, but for values that only their types do not show, and nothing else.
 func TestValidatorsRefuseWhatCheckFinds(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db, copied := mongotest.Database(t), mongotest.Database(t) // with the validators, and without
 	require.NoError(t, migrations.Enforce(t.Context(), db, testFields()))
 	scalars := []any{
@@ -94,6 +96,7 @@ func TestValidatorsRefuseWhatCheckFinds(t *testing.T) {
 
 func TestEnforceRefusesWhileAnythingIsFound(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	up(t, db, "one", migrations.All(nil, testFields(), plainly{db})...)
 	var rows []bson.D
@@ -130,6 +133,7 @@ func validator(t *testing.T, db *mongo.Database, collection string) (rule, actio
 
 func TestValidatorsFollowTheSorts(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	insert(t, db, row(1))
 	fields := testFields()
@@ -158,7 +162,8 @@ func TestValidatorsOfOthersStay(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
 	theirs := bson.D{{Key: "name", Value: bson.D{{Key: "$exists", Value: true}}}}
-	require.NoError(t, db.RunCommand(t.Context(), bson.D{{Key: "create", Value: "rows"}, {Key: "validator", Value: theirs}}).Err())
+	require.NoError(t, db.CreateCollection(t.Context(), "rows"))
+	require.NoError(t, db.RunCommand(t.Context(), bson.D{{Key: "collMod", Value: "rows"}, {Key: "validator", Value: theirs}}).Err())
 	before, _, _ := validator(t, db, "rows")
 	runner, err := migrations.NewRunner(db, migrations.All(nil, testFields(), plainly{db}))
 	require.NoError(t, err)

@@ -27,6 +27,7 @@ func (p plainly) Rewrite(ctx context.Context, r migrations.Rewrite) (bool, error
 
 func TestStrayTypesAreBroughtToTheDeclaredType(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	var rows []bson.D
 	for i := range 120 {
@@ -87,6 +88,7 @@ func (b breaking) Rewrite(ctx context.Context, r migrations.Rewrite) (bool, erro
 
 func TestStrayTypesGoOnAfterAStop(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	for _, collection := range []string{"a", "rows"} {
 		_, err := db.Collection(collection).InsertOne(t.Context(), row(1, bson.E{Key: "at", Value: "2026-01-01T12:00:00Z"}))

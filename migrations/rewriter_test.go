@@ -14,6 +14,7 @@ import (
 // A value of another type that becomes one that is shown is a change like any other.
 func TestRewritesAreStamped(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	db := mongotest.Database(t)
 	insert(t, db, row(1, bson.E{Key: "rev", Value: int64(3)}, bson.E{Key: "public_modified", Value: 1.5}, bson.E{Key: "at", Value: "2026-01-01T12:00:00Z"}))
 	kinds := []changes.Imported{{Entity: "row", Collection: "rows", Stamped: true}}

@@ -20,10 +20,7 @@ import (
 func BenchmarkPage(b *testing.B) {
 	for _, rows := range []int{5_000, 50_000} {
 		db := mongotest.Database(b)
-		seeder, err := seeding.New(db, seeding.Options{Creatives: rows, Seed: 1}, func(int) {})
-		require.NoError(b, err)
-		_, err = seeder.Run(b.Context())
-		require.NoError(b, err)
+		seed(b, db, seeding.Options{Creatives: rows, Seed: 1})
 		a := serveDatabase(b, db)
 		for _, sort := range []string{"-created_at", "-metrics.spend"} {
 			deep := a.cursorAt(b, "/creatives?limit=200&sort="+sort, rows*9/10)

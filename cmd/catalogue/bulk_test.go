@@ -171,6 +171,7 @@ func TestTheErrorsOfOneItemAreBounded(t *testing.T) {
 // What the time does not suffice for is not done, and the same key goes on behind what is.
 func TestAKeyGoesOnWhereTheTimeWasUp(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	require.NotNil(t, serveDatabase(t, db))
 	a := serveWith(t, db, settings{requestTimeout: 1200 * time.Millisecond})

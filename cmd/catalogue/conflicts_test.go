@@ -35,6 +35,7 @@ func together(n int, call func(i int) response) []response {
 // patient serves an empty database to many at once: requests may take as long as a slow disk needs for all of them.
 func patient(t *testing.T) *api {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	require.NotNil(t, serveDatabase(t, db))
 	return serveWith(t, db, settings{requestTimeout: time.Minute})

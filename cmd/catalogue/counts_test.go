@@ -19,10 +19,7 @@ import (
 func cached(t testing.TB, creatives int) *api {
 	t.Helper()
 	db := mongotest.Database(t) // its name is part of every key
-	seeder, err := seeding.New(db, seeding.Options{Creatives: creatives, Seed: 1}, func(int) {})
-	require.NoError(t, err)
-	_, err = seeder.Run(t.Context())
-	require.NoError(t, err)
+	seed(t, db, seeding.Options{Creatives: creatives, Seed: 1})
 	serveDatabase(t, db)
 	cache, err := rediscache.Open(rediscache.Options{URL: redistest.URL(t), Logger: slog.New(slog.DiscardHandler)})
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 // The crawler of docs/feed.md is a whole program, and gets the whole feed.
 func TestTheCrawlerOfTheDocumentation(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	text, err := os.ReadFile("../../docs/feed.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(text), "```go\n")
@@ -30,10 +31,7 @@ func TestTheCrawlerOfTheDocumentation(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(body, "\n"), 30, "an example of 30 lines")
 
 	db := mongotest.Database(t)
-	seeder, err := seeding.New(db, seeding.Options{Creatives: 2500, Seed: 3}, func(int) {})
-	require.NoError(t, err)
-	_, err = seeder.Run(t.Context())
-	require.NoError(t, err)
+	seed(t, db, seeding.Options{Creatives: 2500, Seed: 3})
 	a := serveDatabase(t, db)
 
 	dir := t.TempDir()

@@ -18,6 +18,7 @@ import (
 // editable serves an empty database, with writes.
 func editable(t testing.TB) *api {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	return serveDatabase(t, mongotest.Database(t))
 }
 

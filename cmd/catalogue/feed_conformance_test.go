@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/feed"
+	"catalogue/internal/mongotest"
 	"catalogue/tasks"
 )
 
@@ -255,6 +256,7 @@ func TestFeed08Merge(t *testing.T) {
 // TestFeed08Index: one index without a condition serves both directions, by the plan that the database tells.
 func TestFeed08Index(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans)
 	index := feed.Index(tasks.Collection)
 	require.Equal(t, "feed_1_public_modified_1__id_1", index.Name())
 	require.Nil(t, index.Partial)

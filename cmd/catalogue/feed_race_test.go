@@ -23,6 +23,7 @@ import (
 // raceBeside runs a race beside a database of the test. No database is left of it.
 func raceBeside(t *testing.T, args ...string) outcome {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	o := runProgram(t.Context(), importEnviron(db, mongotest.URI(t)), append([]string{"feed", "race"}, args...)...)
 	requireNoRaceLeft(t, db)
@@ -91,6 +92,7 @@ func TestFeedRaceCommandIsInterrupted(t *testing.T) {
 // Ctrl-C comes in the middle of the writing: no write is left on the way that would make the database anew.
 func TestFeedRaceCommandIsInterruptedAmongWrites(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -186,6 +188,7 @@ func TestARaceWithoutItsPictureIsShown(t *testing.T) {
 // What another race has left is named with what drops it, and stays: that race may be running.
 func TestFeedRaceNamesWhatOthersLeft(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	for _, name := range []string{"_race_0123456789ab", "_race_results", "x_race_0123456789ab"} {
 		other := db.Client().Database(db.Name() + name)

@@ -123,6 +123,7 @@ func TestFeedSyncVerifyTakesOutWhatIsGone(t *testing.T) {
 
 func TestFeedSyncVerifyKeepsWhatTheWatermarkHoldsBack(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	a := serveDatabase(t, db)
 	paths := []string{a.create(t, "/creatives", aCreative), a.create(t, "/creatives", aCreative)}
@@ -167,6 +168,7 @@ func TestFeedSyncRefusesACopyThatHasLostAPart(t *testing.T) {
 
 func TestFeedSyncFollowsAServerThatMoves(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	a := serveDatabase(t, db)
 	a.create(t, "/creatives", aCreative)
@@ -186,6 +188,7 @@ func TestFeedSyncFollowsAServerThatMoves(t *testing.T) {
 
 func TestFeedSyncObeysTheRateLimit(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	editing := serveDatabase(t, db)
 	for range 3 {
@@ -302,6 +305,7 @@ func TestFeedSyncFailsWhereCopyAndFeedDiffer(t *testing.T) {
 // TestFeedSyncSurvivesKills kills the program again and again while objects are made, changed and deleted.
 func TestFeedSyncSurvivesKills(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	binary := filepath.Join(t.TempDir(), "catalogue")
 	built, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput()
 	require.NoError(t, err, string(built))

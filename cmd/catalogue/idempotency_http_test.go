@@ -143,6 +143,7 @@ func TestAnAnswerOfManyIsKeptAlsoWhereSomeWereRefused(t *testing.T) {
 // A process that died in the middle of many has left the results of what it did; the key goes on behind them.
 func TestAKeyThatADeadProcessHeldGoesOn(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := mongotest.Database(t)
 	a := serveDatabase(t, db)
 	body := `{"items": [` + createItem + `, {"op": "delete", "id": "` + bson.NewObjectID().Hex() + `"}, ` + createItem + `]}`

@@ -39,6 +39,7 @@ const (
 // No acknowledged write is lost when the server is killed again and again, nothing is done twice, and followers go on.
 func TestNoAcknowledgedWriteIsLostWhereTheServerIsKilled(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	d := deployOn(t, mongotest.NewOwn(t))
 	require.NoError(t, d.db.Client().Database("admin").RunCommand(t.Context(), bson.D{
 		{Key: "setParameter", Value: 1}, {Key: "transactionLifetimeLimitSeconds", Value: killedTransactionLimit},
@@ -50,6 +51,7 @@ func TestNoAcknowledgedWriteIsLostWhereTheServerIsKilled(t *testing.T) {
 // The same where the database is killed under a server that goes on.
 func TestNoAcknowledgedWriteIsLostWhereTheDatabaseIsKilled(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	database := mongotest.NewOwn(t)
 	d := deployOn(t, database)
 	surviveKills(t, d, startInstance(t, d), database)

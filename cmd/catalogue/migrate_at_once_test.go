@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"catalogue/internal/mongotest"
 )
 
 // childLease makes the test binary run the command line that it was given as a process of its own, with that lease.
@@ -59,6 +61,7 @@ func requireOnce(t *testing.T, outputs []string) {
 
 func TestTwoProcessesMigrateAtOnce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	d.plantOld(t, 300)
 	a, b := d.start(t, time.Minute, "up"), d.start(t, time.Minute, "up")
@@ -71,6 +74,7 @@ func TestTwoProcessesMigrateAtOnce(t *testing.T) {
 
 func TestTenMigrateAtOnce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	const runs = 10
 	d := newDeployment(t)
 	d.plantOld(t, 300)
@@ -92,6 +96,7 @@ func TestTenMigrateAtOnce(t *testing.T) {
 // Killed at any moment, again and again, the next run goes on. Each finds something to do.
 func TestMigrateUpIsKilledAnywhere(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	const kills, lease, rows = 20, 300 * time.Millisecond, 5000
 	d := newDeployment(t)
 	d.plantOld(t, rows)
@@ -137,6 +142,7 @@ func TestMigrateUpIsKilledAnywhere(t *testing.T) {
 // A person's Ctrl-C is a signal to the process: it frees the lock on its way out.
 func TestAProcessOfMigrateFreesTheLockAtASignal(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	d.plantOld(t, 2000)
 	p := d.start(t, time.Minute, "up")

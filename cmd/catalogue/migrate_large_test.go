@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"catalogue/internal/mongotest"
 )
 
 const (
@@ -118,6 +120,7 @@ func wantedOrder(task int, sort string) []string {
 
 // It has the engine to itself: what runs beside it would wait for it.
 func TestABuildOnALargeCollectionDisturbsNoRequest(t *testing.T) {
+	mongotest.Needs(t, mongotest.SchemaTitles, mongotest.Transactions)
 	d := newDeployment(t)
 	plantLarge(t, d)
 	a := serveAsIs(t, d.db, 30*time.Second)

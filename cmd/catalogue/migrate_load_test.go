@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"catalogue/indexes"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/seeding"
 )
 
@@ -146,11 +147,9 @@ func (b *background) stop(t *testing.T) int {
 // A version that serves goes on while its indexes are hidden, brought back, dropped and built anew.
 func TestRetiringAndBuildingUnderLoadFailsNoRead(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.HiddenIndexes, mongotest.SchemaTitles, mongotest.Transactions)
 	d := newDeployment(t)
-	seeder, err := seeding.New(d.db, seeding.Options{Creatives: 300, Seed: 5}, func(int) {})
-	require.NoError(t, err)
-	_, err = seeder.Run(t.Context())
-	require.NoError(t, err)
+	seed(t, d.db, seeding.Options{Creatives: 300, Seed: 5})
 	d.up(t)
 	a := serveAsIs(t, d.db, 30*time.Second)
 

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"catalogue/indexes"
+	"catalogue/internal/mongotest"
 )
 
 // buildVersionWith builds the indexes of a version that declares some others, too.
@@ -46,6 +47,7 @@ func (d deployment) prunes(t testing.TB, answer string) outcome {
 
 func TestMigrateRetireUnhideAndPrune(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.HiddenIndexes, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	old := indexes.ForSort("tasks", nil, "estimate", "a sort that is gone")
 	d.buildVersionWith(t, old)

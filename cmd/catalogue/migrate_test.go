@@ -113,6 +113,7 @@ func (d deployment) requireMigrated(t testing.TB, n int) {
 
 func TestMigratePlanShowsEachKindOfDifference(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.HiddenIndexes, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	one := func(fields ...string) bson.D {
 		keys := bson.D{}
@@ -164,6 +165,7 @@ func TestMigratePlanShowsEachKindOfDifference(t *testing.T) {
 
 func TestMigratePlanForPipelines(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	var plan migratePlan
 	o := d.migrate(t.Context(), "plan", "--format", "json")
@@ -191,6 +193,7 @@ func TestMigratePlanForPipelines(t *testing.T) {
 
 func TestMigrateStatus(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	o := d.migrate(t.Context(), "status")
 	require.Equal(t, exitOK, o.code, o.stderr)
@@ -210,6 +213,7 @@ func TestMigrateStatus(t *testing.T) {
 // What was applied is declared otherwise now: that is told with both checksums, and the indexes are built all the same.
 func TestAChangedMigrationIsAnErrorThatNamesBothChecksums(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	d.up(t)
 	other := strings.Repeat("0123", 16)
@@ -227,6 +231,7 @@ func TestAChangedMigrationIsAnErrorThatNamesBothChecksums(t *testing.T) {
 
 func TestMigrateCheckAndEnforce(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	d.up(t)
 	id := bson.NewObjectID()
@@ -255,6 +260,7 @@ func TestMigrateCheckAndEnforce(t *testing.T) {
 
 func TestMigrateExplain(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	o := d.migrate(t.Context(), "explain")
 	require.Equal(t, exitFailure, o.code)

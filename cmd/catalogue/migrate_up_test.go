@@ -19,6 +19,7 @@ import (
 
 func TestMigrateUpBuildsOnceAndSaysSo(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	d.plantOld(t, 50)
 	first := d.up(t)
@@ -39,6 +40,7 @@ func TestMigrateUpBuildsOnceAndSaysSo(t *testing.T) {
 
 func TestMigrateUpQuietSaysWhatMatters(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.ExplainPlans, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	plant(t, d.db, "tasks", bson.D{{Key: "priority", Value: "high"}})
 	o := d.migrate(t.Context(), "up", "--quiet")
@@ -73,6 +75,7 @@ func everything(t *testing.T, d deployment) string {
 // Rows that break a unique index are named; the other indexes are built and the data is migrated.
 func TestMigrateUpGoesOnAfterAnIndexThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.DuplicatesNamed, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	source := bson.D{{Key: "system", Value: "s"}, {Key: "id", Value: "1"}}
 	a, b := bson.NewObjectID(), bson.NewObjectID()
@@ -97,6 +100,7 @@ func TestMigrateUpGoesOnAfterAnIndexThatCannotBeBuilt(t *testing.T) {
 
 func TestMigrateUpLeavesWhereAnotherWorksTooLong(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	held := d.holdLock(t)
 	for _, args := range [][]string{
@@ -114,6 +118,7 @@ func TestMigrateUpLeavesWhereAnotherWorksTooLong(t *testing.T) {
 
 func TestMigrateUpWaitsForAnother(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	held := d.holdLock(t)
 	stderr, ended := &syncBuffer{}, make(chan int)
@@ -140,6 +145,7 @@ func (w *acting) Write(p []byte) (int, error) {
 
 func TestMigrateUpIsInterrupted(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	var stderr bytes.Buffer
@@ -158,6 +164,7 @@ func TestMigrateUpIsInterrupted(t *testing.T) {
 // The lease ends under its holder, as it does for one that was paused: another one has the lock, and the first ends.
 func TestMigrateUpEndsWhereItLosesTheLock(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.SchemaTitles)
 	d := newDeployment(t)
 	var stderr bytes.Buffer
 	var other *migrations.Held

@@ -18,10 +18,7 @@ func TestTheDatabaseGoesAwayInMidWalkAndComesBack(t *testing.T) {
 	const deadline = 2 * time.Second
 	uri, proxy := mongotest.NewProxy(t)
 	direct := mongotest.Database(t)
-	seeder, err := seeding.New(direct, seeding.Options{Creatives: 60, Seed: 1}, func(int) {})
-	require.NoError(t, err)
-	_, err = seeder.Run(t.Context())
-	require.NoError(t, err)
+	seed(t, direct, seeding.Options{Creatives: 60, Seed: 1})
 	client, err := mongodb.Connect(t.Context(), mongodb.Options{URI: uri, Database: direct.Name()})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })

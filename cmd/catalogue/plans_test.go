@@ -146,15 +146,19 @@ func TestCase16EverySortHasItsIndexAndNoPlanBlocks(t *testing.T) {
 	state := indexes.NewState(db, declaredIndexes(), time.Now)
 	require.NoError(t, state.Look(t.Context()))
 	require.NoError(t, state.Unready())
-	seen := planned{}
-	requirePlans(t, db, state, creatives.List(), seen)
-	requirePlans(t, db, state, creatives.Gallery(), seen)
-	requirePlans(t, db, state, tasks.List(), seen)
-	requirePlans(t, db, state, comments.OfTask(), seen)
-	requirePlans(t, db, state, history.OfTask(), seen)
+	t.Run("plans", func(t *testing.T) {
+		t.Parallel()
+		mongotest.Needs(t, mongotest.ExplainPlans)
+		seen := planned{}
+		requirePlans(t, db, state, creatives.List(), seen)
+		requirePlans(t, db, state, creatives.Gallery(), seen)
+		requirePlans(t, db, state, tasks.List(), seen)
+		requirePlans(t, db, state, comments.OfTask(), seen)
+		requirePlans(t, db, state, history.OfTask(), seen)
 
-	requirePairs(t, db, creatives.List())
-	requirePairs(t, db, tasks.List())
+		requirePairs(t, db, creatives.List())
+		requirePairs(t, db, tasks.List())
+	})
 
 	a := serveAsIs(t, db, 30*time.Second)
 	requireDeepPage(t, a, creatives.List(), "/creatives", "-metrics.spend")

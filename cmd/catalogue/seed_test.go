@@ -5,9 +5,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/internal/mongotest"
+	"catalogue/internal/seeding"
 )
+
+// seed makes data. It leaves absent values out where the server keeps null and missing apart.
+func seed(t testing.TB, db *mongo.Database, o seeding.Options) {
+	t.Helper()
+	o.OmitAbsent = !mongotest.Has(t, mongotest.NullsAsMissing)
+	seeder, err := seeding.New(db, o, func(int) {})
+	require.NoError(t, err)
+	_, err = seeder.Run(t.Context())
+	require.NoError(t, err)
+}
 
 func TestSeedFillsAnEmptyDatabaseOnce(t *testing.T) {
 	t.Parallel()

@@ -126,7 +126,8 @@ func TestServe(t *testing.T) {
 
 func TestServeChecksIndexesWithoutBuildingThem(t *testing.T) {
 	t.Parallel()
-	environ := databaseEnviron(t, mongotest.URI(t))
+	d := newDeployment(t)
+	environ := append(databaseEnviron(t, mongotest.URI(t)), d.environ...)
 	s := startServe(t, append(environ, "CATALOGUE_INDEXES=check"))
 	status, body := s.get("/readyz")
 	require.Equal(t, 503, status)
@@ -138,7 +139,7 @@ func TestServeChecksIndexesWithoutBuildingThem(t *testing.T) {
 	require.Equal(t, exitFailure, health.code)
 	require.Contains(t, health.stderr, declaredIndexes()[0].String())
 
-	require.Zero(t, runProgram(t.Context(), environ, "migrate", "up").code)
+	d.buildVersionWith(t)
 	s.awaitOK("/readyz")
 }
 

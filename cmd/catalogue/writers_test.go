@@ -15,14 +15,17 @@ import (
 
 const writers = 8
 
-// moving makes a document that a writer may change at will.
-func moving(r *rand.Rand) bson.D {
+// moving makes a document that a writer may change at will, on request with a parent that is null.
+func moving(r *rand.Rand, nulls bool) bson.D {
 	doc := bson.D{{Key: "moving", Value: true}}
 	switch r.IntN(4) {
 	case 0:
 		return doc
 	case 1:
-		return append(doc, bson.E{Key: "metrics", Value: nil})
+		if nulls {
+			doc = append(doc, bson.E{Key: "metrics", Value: nil})
+		}
+		return doc
 	case 2:
 		return append(doc, bson.E{Key: "metrics", Value: bson.D{{Key: "spend", Value: "stray"}}})
 	default: // among the values of the rows that stay, many of them tied
@@ -33,16 +36,16 @@ func moving(r *rand.Rand) bson.D {
 
 // write inserts, updates and deletes moving rows until ctx ends, and tells how often. An error that is not the end
 // of ctx is kept.
-func write(ctx context.Context, a *api, seed uint64) (writes int, err error) {
+func write(ctx context.Context, a *api, seed uint64, nulls bool) (writes int, err error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	coll := a.db.Collection("creatives")
 	filter := bson.D{{Key: "moving", Value: true}}
 	for n := 0; ctx.Err() == nil; n++ {
 		switch r.IntN(3) {
 		case 0:
-			_, err = coll.InsertOne(ctx, moving(r))
+			_, err = coll.InsertOne(ctx, moving(r, nulls))
 		case 1:
-			_, err = coll.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: moving(r)}})
+			_, err = coll.UpdateOne(ctx, filter, bson.D{{Key: "$set", Value: moving(r, nulls)}})
 		default:
 			_, err = coll.DeleteOne(ctx, filter)
 		}
@@ -57,10 +60,7 @@ func write(ctx context.Context, a *api, seed uint64) (writes int, err error) {
 func TestAWalkAmongWritersLosesAndDoublesNoRowThatStayed(t *testing.T) {
 	t.Parallel()
 	db := mongotest.Database(t)
-	seeder, err := seeding.New(db, seeding.Options{Creatives: 400, Seed: 3}, func(int) {})
-	require.NoError(t, err)
-	_, err = seeder.Run(t.Context())
-	require.NoError(t, err)
+	seed(t, db, seeding.Options{Creatives: 400, Seed: 3})
 	a := serveDatabase(t, db)
 	stayed := map[string]bool{}
 	for _, doc := range mongotest.Everything(t, db.Collection("creatives"), bson.D{}) {
@@ -70,8 +70,9 @@ func TestAWalkAmongWritersLosesAndDoublesNoRowThatStayed(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var group sync.WaitGroup
 	writes, failures := make([]int, writers), make([]error, writers)
+	nulls := mongotest.Has(t, mongotest.NullsAsMissing)
 	for w := range writers {
-		group.Go(func() { writes[w], failures[w] = write(ctx, a, uint64(w)) })
+		group.Go(func() { writes[w], failures[w] = write(ctx, a, uint64(w), nulls) })
 	}
 	for _, sort := range []string{"metrics.spend", "-metrics.spend", "name", "-created_at"} {
 		seen := map[string]int{}

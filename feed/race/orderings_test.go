@@ -55,6 +55,7 @@ func serve(db *mongo.Database, ordering feed.Ordering) http.Handler {
 // Without an ordering, a transaction that is held open is overtaken by the others, and its row is lost.
 func TestNoOrderingLosesWhatIsOvertaken(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	out, all := raceOn(t, race.Plan{
 		Duration: 3 * time.Second, Writers: 8, SlowShare: 0.05, SlowTime: 300 * ms, Delay: time.Second,
 	}, none)
@@ -65,6 +66,7 @@ func TestNoOrderingLosesWhatIsOvertaken(t *testing.T) {
 // The watermark holds over many writes, a few of which are held open for a good part of the delay.
 func TestTheWatermarkLosesNothingWithinItsDelay(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	out, all := raceOn(t, race.Plan{
 		Duration: 5 * time.Minute, Writes: 20_000, Writers: 8, SlowShare: 0.001, SlowTime: time.Second, Delay: 3 * time.Second,
 	}, watermark)
@@ -77,6 +79,7 @@ func TestTheWatermarkLosesNothingWithinItsDelay(t *testing.T) {
 // The watermark is no more than a delay: a transaction that is slower is lost under it, too.
 func TestTheWatermarkLosesWhatIsSlowerThanItsDelay(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	out, all := raceOn(t, race.Plan{
 		Duration: 4 * time.Second, Writers: 8, SlowShare: 0.05, SlowTime: 900 * ms, Delay: 300 * ms,
 	}, watermark)

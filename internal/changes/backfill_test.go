@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 )
 
 var backfilled = []changes.Imported{
@@ -147,6 +148,7 @@ func TestBackfillGoesOnAfterAnInterruption(t *testing.T) {
 // An edit and a backfill of one row meet: whoever comes second goes on from the first.
 func TestBackfillBesideEdits(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	const many = 110
 	db := database(t)
 	rows, ids := make([]any, many), make([]bson.ObjectID, many)

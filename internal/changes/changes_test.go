@@ -21,15 +21,15 @@ func TestMain(m *testing.M) { os.Exit(mongotest.Main(m)) }
 
 // thing is an entity of the tests.
 type thing struct {
-	ID     bson.ObjectID  `bson:"_id"`
-	Name   *string        `bson:"name,omitempty"`
-	Parent *parent        `bson:"parent,omitempty"`
-	Source *origin.Source `bson:"source,omitempty"`
+	ID     bson.ObjectID  `bson:"_id" json:"id"`
+	Name   *string        `bson:"name,omitempty" json:"name,omitempty"`
+	Parent *parent        `bson:"parent,omitempty" json:"parent,omitempty"`
+	Source *origin.Source `bson:"source,omitempty" json:"source,omitempty"`
 }
 
 type parent struct {
-	A *int64 `bson:"a,omitempty"`
-	B *int64 `bson:"b,omitempty"`
+	A *int64 `bson:"a,omitempty" json:"a,omitempty"`
+	B *int64 `bson:"b,omitempty" json:"b,omitempty"`
 }
 
 const collection = "things"
@@ -59,16 +59,20 @@ func uniqueSource(t *testing.T, db *mongo.Database, collection string) error {
 
 func apply(t *testing.T, db *mongo.Database, items ...changes.Item) []changes.Outcome {
 	t.Helper()
-	out, err := importer(db).Apply(t.Context(), collection, items)
+	out, err := importer(t, db).Apply(t.Context(), collection, items)
 	require.NoError(t, err)
 	return out
 }
 
-// importer is one of things.
-func importer(db *mongo.Database) *changes.Importer { return importerWithIDs(db, bson.NewObjectID) }
+// importer is one of things, with transactions where the server has them.
+func importer(t *testing.T, db *mongo.Database) *changes.Importer {
+	t.Helper()
+	return importerWithIDs(t, db, bson.NewObjectID)
+}
 
-func importerWithIDs(db *mongo.Database, newID func() bson.ObjectID) *changes.Importer {
-	return importerOf(db, newID, true)
+func importerWithIDs(t *testing.T, db *mongo.Database, newID func() bson.ObjectID) *changes.Importer {
+	t.Helper()
+	return importerOf(db, newID, mongotest.Has(t, mongotest.Transactions))
 }
 
 func importerOf(db *mongo.Database, newID func() bson.ObjectID, transactions bool) *changes.Importer {
@@ -117,7 +121,7 @@ func TestNewObjectsHaveTheirIDsFromTheWriter(t *testing.T) {
 	t.Parallel()
 	db := database(t)
 	id := bson.NewObjectID()
-	im := importerWithIDs(db, func() bson.ObjectID { return id })
+	im := importerWithIDs(t, db, func() bson.ObjectID { return id })
 	_, err := im.Apply(t.Context(), collection, []changes.Item{item("1", "a", thing{Name: new("one")}, all...)})
 	require.NoError(t, err)
 	var got thing
@@ -201,6 +205,9 @@ func TestManyCallsAtOnce(t *testing.T) {
 	for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if transactions {
+				mongotest.Needs(t, mongotest.Transactions)
+			}
 			manyCallsAtOnce(t, transactions)
 		})
 	}
@@ -285,12 +292,12 @@ func TestObjectThatIsInTheWayAndCannotBeFoundIsNamed(t *testing.T) {
 func TestErrorsOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	db := database(t)
-	_, err := importer(db).Apply(t.Context(), unwritable, []changes.Item{
+	_, err := importer(t, db).Apply(t.Context(), unwritable, []changes.Item{
 		item("1", "a", thing{Name: new("x")}, all...),
 	})
 	require.ErrorContains(t, err, "import into no$thing")
 	bad := changes.Item{Source: origin.Source{System: "s", ID: "1"}, Entity: 5, Fields: all}
-	_, err = importer(db).Apply(t.Context(), collection, []changes.Item{bad})
+	_, err = importer(t, db).Apply(t.Context(), collection, []changes.Item{bad})
 	require.ErrorContains(t, err, "encode the object 1 of s")
 }
 

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/problem"
 )
 
@@ -90,6 +91,7 @@ func TestPatchesWithoutATransactionLoseNothing(t *testing.T) {
 // A note is created while its job is deleted: in whatever order the two end, no note is left below nothing.
 func TestCreationBelowAnObjectThatIsDeletedLeavesNoOrphan(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	const rounds = 25
 	db := database(t)
 	var created, refused atomic.Int64
@@ -118,6 +120,7 @@ func TestCreationBelowAnObjectThatIsDeletedLeavesNoOrphan(t *testing.T) {
 // Both orders on purpose: each begins while the other one has written and not committed.
 func TestCreationAndDeletionThatOverlap(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	create := func(ctx context.Context, parent bson.ObjectID, inside changes.Inside[note]) error {
 		_, err := noteWriter(db).Create(ctx, "", note{EntityType: new("thing"), EntityID: parent}, inside)
@@ -206,6 +209,9 @@ func TestImportAgainstEdits(t *testing.T) {
 	for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if transactions {
+				mongotest.Needs(t, mongotest.Transactions)
+			}
 			importAgainstEdits(t, transactions)
 		})
 	}
@@ -281,6 +287,7 @@ func TestEachAttemptHasAFreshCopy(t *testing.T) {
 
 func TestErrorsOfInsideAreNotTriedAgain(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	calls := 0
 	_, err := jobWriter(db).Create(soon(t), "", job{}, func(context.Context, changes.Saved[job]) error {

@@ -9,12 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/origin"
 	"catalogue/internal/problem"
 )
 
 func deleteJob(t *testing.T, w *changes.Writer[job], id bson.ObjectID) {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	require.NoError(t, w.Delete(soon(t), changes.Removal[job]{ID: id}))
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"catalogue/internal/changes"
 	"catalogue/internal/instant"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/origin"
 	"catalogue/internal/problem"
 	"catalogue/internal/strictbson"
@@ -21,37 +22,37 @@ const notes = "notes"
 // job is an entity with everything that a kind can have: a status that moves, values that follow from others, history
 // and notes below it. It lives among the things.
 type job struct {
-	ID           bson.ObjectID     `bson:"_id"`
-	Name         *string           `bson:"name,omitempty"`
-	Status       *string           `bson:"status,omitempty"`
-	Mode         *string           `bson:"mode,omitempty"`
-	Tags         []string          `bson:"tags,omitempty"`
-	Attributes   map[string]string `bson:"attributes,omitempty"`
-	Metrics      *metrics          `bson:"metrics,omitempty"`
-	ClosedAt     *instant.Instant  `bson:"closed_at,omitempty"`
-	CreatedAt    *instant.Instant  `bson:"created_at,omitempty"`
-	UpdatedAt    *instant.Instant  `bson:"updated_at,omitempty"`
-	Rev          *int64            `bson:"rev,omitempty"`
-	DateModified *instant.Instant  `bson:"dateModified,omitempty"`
-	Source       *origin.Source    `bson:"source,omitempty"`
+	ID           bson.ObjectID     `bson:"_id" json:"id"`
+	Name         *string           `bson:"name,omitempty" json:"name,omitempty"`
+	Status       *string           `bson:"status,omitempty" json:"status,omitempty"`
+	Mode         *string           `bson:"mode,omitempty" json:"mode,omitempty"`
+	Tags         []string          `bson:"tags,omitempty" json:"tags,omitempty"`
+	Attributes   map[string]string `bson:"attributes,omitempty" json:"attributes,omitempty"`
+	Metrics      *metrics          `bson:"metrics,omitempty" json:"metrics,omitempty"`
+	ClosedAt     *instant.Instant  `bson:"closed_at,omitempty" json:"closed_at,omitempty"`
+	CreatedAt    *instant.Instant  `bson:"created_at,omitempty" json:"created_at,omitempty"`
+	UpdatedAt    *instant.Instant  `bson:"updated_at,omitempty" json:"updated_at,omitempty"`
+	Rev          *int64            `bson:"rev,omitempty" json:"rev,omitempty"`
+	DateModified *instant.Instant  `bson:"dateModified,omitempty" json:"dateModified,omitempty"`
+	Source       *origin.Source    `bson:"source,omitempty" json:"source,omitempty"`
 }
 
 type metrics struct {
-	Views  *int64   `bson:"views,omitempty"`
-	Clicks *int64   `bson:"clicks,omitempty"`
-	Ratio  *float64 `bson:"ratio,omitempty"`
+	Views  *int64   `bson:"views,omitempty" json:"views,omitempty"`
+	Clicks *int64   `bson:"clicks,omitempty" json:"clicks,omitempty"`
+	Ratio  *float64 `bson:"ratio,omitempty" json:"ratio,omitempty"`
 }
 
 // note is an entity below a job.
 type note struct {
-	ID         bson.ObjectID    `bson:"_id"`
-	EntityType *string          `bson:"entity_type,omitempty"`
-	EntityID   bson.ObjectID    `bson:"entity_id,omitempty"`
-	Body       *string          `bson:"body,omitempty"`
-	Mode       *string          `bson:"mode,omitempty"`
-	CreatedAt  *instant.Instant `bson:"created_at,omitempty"`
-	Rev        *int64           `bson:"rev,omitempty"`
-	Source     *origin.Source   `bson:"source,omitempty"`
+	ID         bson.ObjectID    `bson:"_id" json:"id"`
+	EntityType *string          `bson:"entity_type,omitempty" json:"entity_type,omitempty"`
+	EntityID   bson.ObjectID    `bson:"entity_id,omitempty" json:"entity_id,omitempty"`
+	Body       *string          `bson:"body,omitempty" json:"body,omitempty"`
+	Mode       *string          `bson:"mode,omitempty" json:"mode,omitempty"`
+	CreatedAt  *instant.Instant `bson:"created_at,omitempty" json:"created_at,omitempty"`
+	Rev        *int64           `bson:"rev,omitempty" json:"rev,omitempty"`
+	Source     *origin.Source   `bson:"source,omitempty" json:"source,omitempty"`
 }
 
 func jobs() changes.Kind[job] {
@@ -113,13 +114,24 @@ func soon(t *testing.T) context.Context {
 
 func newJob(t *testing.T, db *mongo.Database, item job) changes.Saved[job] {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	saved, err := jobWriter(db).Create(soon(t), "anna", item, nil)
 	require.NoError(t, err)
 	return saved
 }
 
+// plantJob stores a job as a writer would have, also on servers on which no writer can.
+func plantJob(t *testing.T, db *mongo.Database, mode string) bson.ObjectID {
+	t.Helper()
+	id := bson.NewObjectID()
+	_, err := db.Collection(collection).InsertOne(t.Context(), bson.M{"_id": id, "mode": mode, "rev": int64(1)})
+	require.NoError(t, err)
+	return id
+}
+
 func newNote(t *testing.T, db *mongo.Database, parent bson.ObjectID) changes.Saved[note] {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	item := note{EntityType: new("thing"), EntityID: parent, Body: new("text")}
 	saved, err := noteWriter(db).Create(soon(t), "anna", item, nil)
 	require.NoError(t, err)
@@ -128,6 +140,7 @@ func newNote(t *testing.T, db *mongo.Database, parent bson.ObjectID) changes.Sav
 
 func patchJob(t *testing.T, db *mongo.Database, id bson.ObjectID, apply func(*job)) (changes.Saved[job], error) {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	return jobWriter(db).Patch(soon(t), changes.Change[job]{
 		ID: id, By: "björn", Apply: func(j *job) error { apply(j); return nil },
 	})

@@ -14,6 +14,7 @@ import (
 
 	"catalogue/internal/changes"
 	"catalogue/internal/instant"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/origin"
 )
 
@@ -27,7 +28,7 @@ func imported(t *testing.T, db *mongo.Database, collection, id string) bson.M {
 
 func applyTo(t *testing.T, db *mongo.Database, collection string, items ...changes.Item) []changes.Outcome {
 	t.Helper()
-	out, err := importer(db).Apply(t.Context(), collection, items)
+	out, err := importer(t, db).Apply(t.Context(), collection, items)
 	require.NoError(t, err)
 	return out
 }
@@ -197,42 +198,52 @@ func noteRow(id, digest string, parent bson.ObjectID) changes.Item {
 
 func TestImportBelowAParent(t *testing.T) {
 	t.Parallel()
+	for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if transactions {
+				mongotest.Needs(t, mongotest.Transactions)
+			}
+			importBelowAParent(t, transactions)
+		})
+	}
+}
+
+func importBelowAParent(t *testing.T, transactions bool) {
+	t.Helper()
 	db := database(t)
-	for _, transactions := range []bool{true, false} {
-		im := changes.NewImporter(db, changes.ImporterOptions{
-			NewID: bson.NewObjectID, Transactions: transactions,
-			Kinds: []changes.Imported{notesOfJobs().Imported(), {Collection: "history", Parent: collection}},
-		})
-		id := strconv.FormatBool(transactions)
-		live, test := newJob(t, db, job{Mode: new("live")}), newJob(t, db, job{Mode: new("test")})
-		out, err := im.Apply(t.Context(), notes, []changes.Item{
-			noteRow(id+"1", "x", live.ID), noteRow(id+"2", "x", bson.NewObjectID()), noteRow(id+"3", "x", test.ID),
-		})
-		require.NoError(t, err)
-		require.Equal(t, []changes.Outcome{changes.Inserted, changes.Orphaned, changes.Inserted}, out)
-		require.Empty(t, rowsOf(t, db, notes, bson.M{"source.id": id + "2"}))
-		require.Equal(t, "live", imported(t, db, notes, id+"1")["feed"])
-		require.Equal(t, "test", imported(t, db, notes, id+"3")["mode"])
-		require.Equal(t, "test", imported(t, db, notes, id+"3")["feed"])
-		require.Equal(t, int64(1), raw(t, db, collection, test.ID)["rev"], "a lock is no change")
-		require.Equal(t, transactions, raw(t, db, collection, test.ID)["lock"] != nil)
+	im := changes.NewImporter(db, changes.ImporterOptions{
+		NewID: bson.NewObjectID, Transactions: transactions,
+		Kinds: []changes.Imported{notesOfJobs().Imported(), {Collection: "history", Parent: collection}},
+	})
+	live, test := plantJob(t, db, "live"), plantJob(t, db, "test")
+	out, err := im.Apply(t.Context(), notes, []changes.Item{
+		noteRow("1", "x", live), noteRow("2", "x", bson.NewObjectID()), noteRow("3", "x", test),
+	})
+	require.NoError(t, err)
+	require.Equal(t, []changes.Outcome{changes.Inserted, changes.Orphaned, changes.Inserted}, out)
+	require.Empty(t, rowsOf(t, db, notes, bson.M{"source.id": "2"}))
+	require.Equal(t, "live", imported(t, db, notes, "1")["feed"])
+	require.Equal(t, "test", imported(t, db, notes, "3")["mode"])
+	require.Equal(t, "test", imported(t, db, notes, "3")["feed"])
+	require.Equal(t, int64(1), raw(t, db, collection, test)["rev"], "a lock is no change")
+	require.Equal(t, transactions, raw(t, db, collection, test)["lock"] != nil)
 
-		_, err = patchJob(t, db, test.ID, func(j *job) { j.Mode = new("live") })
-		require.NoError(t, err)
-		same := noteRow(id+"3", "y", test.ID)
-		same.Entity = &note{EntityType: new("thing"), EntityID: test.ID, Body: new("x")}
-		out, err = im.Apply(t.Context(), notes, []changes.Item{same, noteRow(id+"1", "y", live.ID)})
-		require.NoError(t, err)
-		require.Equal(t, []changes.Outcome{changes.Unchanged, changes.Updated}, out)
-		require.Equal(t, "test", imported(t, db, notes, id+"3")["feed"], "a moved mode alone makes no write")
+	_, err = db.Collection(collection).UpdateByID(t.Context(), test, bson.M{"$set": bson.M{"mode": "live"}})
+	require.NoError(t, err)
+	same := noteRow("3", "y", test)
+	same.Entity = &note{EntityType: new("thing"), EntityID: test, Body: new("x")}
+	out, err = im.Apply(t.Context(), notes, []changes.Item{same, noteRow("1", "y", live)})
+	require.NoError(t, err)
+	require.Equal(t, []changes.Outcome{changes.Unchanged, changes.Updated}, out)
+	require.Equal(t, "test", imported(t, db, notes, "3")["feed"], "a moved mode alone makes no write")
 
-		out, err = im.Apply(t.Context(), "history", []changes.Item{noteRow(id, "x", test.ID), noteRow(id+"2", "x", bson.NewObjectID())})
-		require.NoError(t, err)
-		require.Equal(t, []changes.Outcome{changes.Inserted, changes.Orphaned}, out)
-		entry := imported(t, db, "history", id)
-		for _, field := range []string{"rev", "feed", "dateModified", "public_modified", "mode"} {
-			require.NotContains(t, entry, field)
-		}
+	out, err = im.Apply(t.Context(), "history", []changes.Item{noteRow("1", "x", test), noteRow("2", "x", bson.NewObjectID())})
+	require.NoError(t, err)
+	require.Equal(t, []changes.Outcome{changes.Inserted, changes.Orphaned}, out)
+	entry := imported(t, db, "history", "1")
+	for _, field := range []string{"rev", "feed", "dateModified", "public_modified", "mode"} {
+		require.NotContains(t, entry, field)
 	}
 }
 
@@ -241,6 +252,7 @@ func TestImportBelowAnObjectThatIsDeletedLeavesNoOrphan(t *testing.T) {
 	t.Parallel()
 	const rounds = 15
 	db := database(t)
+	im := importer(t, db)
 	var inserted, orphaned atomic.Int64
 	for i := range rounds {
 		parent := newJob(t, db, job{})
@@ -250,7 +262,7 @@ func TestImportBelowAnObjectThatIsDeletedLeavesNoOrphan(t *testing.T) {
 			for n := range items {
 				items[n] = noteRow(fmt.Sprint(i, " ", n), "x", parent.ID)
 			}
-			out, err := importer(db).Apply(ctx, notes, items)
+			out, err := im.Apply(ctx, notes, items)
 			for _, o := range out {
 				if o == changes.Orphaned {
 					orphaned.Add(1)
@@ -273,17 +285,18 @@ func TestImportsOfTheSameRowsBelowAParentAtOnce(t *testing.T) {
 	t.Parallel()
 	const rows = 60
 	db := database(t)
+	im := importer(t, db)
 	require.NoError(t, uniqueSource(t, db, notes))
-	parent := newJob(t, db, job{})
+	parent := plantJob(t, db, "live")
 	var inserted atomic.Int64
 	calls, ctx := errgroup.WithContext(soon(t))
 	for range 4 {
 		calls.Go(func() error {
 			items := make([]changes.Item, rows)
 			for n := range items {
-				items[n] = noteRow(strconv.Itoa(n), "x", parent.ID)
+				items[n] = noteRow(strconv.Itoa(n), "x", parent)
 			}
-			out, err := importer(db).Apply(ctx, notes, items)
+			out, err := im.Apply(ctx, notes, items)
 			for _, o := range out {
 				if o == changes.Inserted {
 					inserted.Add(1)
@@ -299,6 +312,6 @@ func TestImportsOfTheSameRowsBelowAParentAtOnce(t *testing.T) {
 
 func TestImportIntoACollectionThatIsNotKnown(t *testing.T) {
 	t.Parallel()
-	_, err := importer(database(t)).Apply(t.Context(), "others", []changes.Item{row("1", "x", job{})})
+	_, err := importer(t, database(t)).Apply(t.Context(), "others", []changes.Item{row("1", "x", job{})})
 	require.ErrorContains(t, err, "import into others: it is not known what it holds")
 }

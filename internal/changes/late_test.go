@@ -17,6 +17,7 @@ import (
 // A database that hangs holds a write up until its time is over, and hardly longer.
 func TestAWriteEndsWithItsTime(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	const margin = 500 * time.Millisecond // of which cleaning up may take 100 ms
 	db := database(t)
 	for name, meanwhile := range map[string]func(ctx context.Context, db *mongo.Database) error{

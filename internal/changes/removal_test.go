@@ -8,11 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 )
 
 // removing takes stored fields away, of which the job's type need not know anything.
 func removing(t *testing.T, db *mongo.Database, id bson.ObjectID, apply func(*job), paths ...[]string) changes.Saved[job] {
 	t.Helper()
+	mongotest.Needs(t, mongotest.Transactions)
 	saved, err := jobWriter(db).Patch(soon(t), changes.Change[job]{
 		ID: id, Apply: func(j *job) error { apply(j); return nil }, Removes: paths,
 	})
@@ -108,6 +110,7 @@ func TestRemovalBesideOtherChanges(t *testing.T) {
 // A kind may clear a field whatever is stored in it; by itself that makes no change.
 func TestClear(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	kind := jobs()
 	kind.Settle = func(*job, *job, string) (changes.Effects, error) {

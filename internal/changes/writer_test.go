@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/origin"
 	"catalogue/internal/problem"
 )
@@ -323,6 +324,7 @@ func TestOrderOfChecks(t *testing.T) {
 // Inside is part of the write: what it does happens with it, and its error undoes both.
 func TestInside(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	kind := jobs()
 	kind.History, kind.Children = false, nil

@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"catalogue/internal/idempotency"
+	"catalogue/internal/mongotest"
 	"catalogue/internal/problem"
 )
 
@@ -148,6 +149,7 @@ func inTransaction(t *testing.T, db *mongo.Database, end error, write func(ctx c
 
 func TestATransactionThatIsUndoneLeavesNothing(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	s := idempotency.NewStore(db, long)
 	c := claim(t, s, request)
@@ -164,6 +166,7 @@ func TestATransactionThatIsUndoneLeavesNothing(t *testing.T) {
 // What a paused holder does in a transaction is undone with the record that it may not make.
 func TestALostClaimUndoesItsWrite(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions)
 	db := database(t)
 	old := claim(t, idempotency.NewStore(db, short), request)
 	next := claim(t, idempotency.NewStore(db, long), request)

@@ -219,6 +219,7 @@ func TestAnotherBodyMayTakeAKeyThatWasAbandonedUnused(t *testing.T) {
 
 func TestOfTwentyAtOnceOneHoldsAndTheOthersGetItsAnswer(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.NowInFind) // without it some of many upserts at once are refused for theirs
 	db := database(t)
 	var mu sync.Mutex
 	held, replayed := 0, 0

@@ -54,7 +54,7 @@ func BenchmarkRunIntoADatabase(b *testing.B) {
 		db := mongotest.Database(b)
 		for _, run := range []struct{ name, path string }{{"new", first}, {"same", first}, {"changed", other}} {
 			s, err := importing.Run(b.Context(), importing.Options{
-				Path: run.path, Plan: plan, Rejects: run.path + ".rejects", Store: importer(db),
+				Path: run.path, Plan: plan, Rejects: run.path + ".rejects", Store: importer(b, db),
 				EnsureIndexes: func(ctx context.Context) error {
 					return indexes.Apply(ctx, db, creatives.Indexes(), func(indexes.Standing) {})
 				},

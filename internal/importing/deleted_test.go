@@ -8,6 +8,7 @@ import (
 
 	"catalogue/creatives"
 	"catalogue/internal/changes"
+	"catalogue/internal/mongotest"
 	"catalogue/tasks"
 )
 
@@ -55,6 +56,7 @@ func (im imports) deleteCreative() {
 // The files of what was deleted are imported again, and nothing comes back.
 func TestFilesOfADeletedTaskAreImportedAgain(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions) // of the deletion
 	im := newImports(t)
 	files := []struct{ target, mapping, path string }{
 		{"tasks", shipped(t, "tasks.yaml"), write(t, "t.jsonl", `{"id":"t-1","title":"a","status":"open","priority":2}`)},
@@ -82,6 +84,7 @@ func TestFilesOfADeletedTaskAreImportedAgain(t *testing.T) {
 // Tasks keep the id of a creative that was deleted, and new ones may have it.
 func TestTasksOfADeletedCreativeAreImportedAgain(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions) // of the deletion
 	im := newImports(t)
 	path := write(t, "t.jsonl", taskFile)
 	im.run("creatives", lines, write(t, "c.jsonl", creativesFile))
@@ -103,6 +106,7 @@ func TestTasksOfADeletedCreativeAreImportedAgain(t *testing.T) {
 // A task that the file brings back is another object, and its comments stand below that one.
 func TestCommentsFollowATaskThatCameBack(t *testing.T) {
 	t.Parallel()
+	mongotest.Needs(t, mongotest.Transactions) // of the deletion
 	im := newImports(t)
 	comments := write(t, "c.jsonl", commentFile)
 	im.run("tasks", shipped(t, "tasks.yaml"), write(t, "t.jsonl", `{"id":"t-1","title":"a","status":"open","priority":2}`))

@@ -57,7 +57,7 @@ func (im imports) options(target, mapping, path string) importing.Options {
 		Path:    path,
 		Plan:    plan,
 		Rejects: filepath.Join(im.t.TempDir(), "rejects.jsonl"),
-		Store:   importer(im.db),
+		Store:   importer(im.t, im.db),
 		Resolvers: map[string]importing.Resolver{
 			tasks.Collection:     changes.NewReferences(im.db, tasks.Kind(nil).Imported()),
 			creatives.Collection: changes.NewReferences(im.db, creatives.Kind().Imported()),
@@ -72,10 +72,11 @@ func (im imports) options(target, mapping, path string) importing.Options {
 	}
 }
 
-// importer writes what the targets import.
-func importer(db *mongo.Database) *changes.Importer {
+// importer writes what the targets import, in transactions where the server has them.
+func importer(t testing.TB, db *mongo.Database) *changes.Importer {
+	t.Helper()
 	return changes.NewImporter(db, changes.ImporterOptions{
-		NewID: bson.NewObjectID, Transactions: true,
+		NewID: bson.NewObjectID, Transactions: mongotest.Has(t, mongotest.Transactions),
 		Kinds: []changes.Imported{
 			{Entity: "creative", Collection: creatives.Collection, Stamped: true},
 			{Entity: tasks.Entity, Collection: tasks.Collection, Stamped: true},
