@@ -4,6 +4,12 @@ TOOL     := go tool -modfile=tools/go.mod
 PACKAGES ?= ./...
 # More flags for go test: make test TEST_FLAGS='-run Cursor -v'
 TEST_FLAGS ?=
+# Flags of the benchmarks: make bench BENCH_FLAGS='--rows 100k'
+BENCH_FLAGS ?=
+# Which database is started for run, services, test and bench: documentdb, mongodb, secantus
+# or, where it is empty, the one that scripts/README.md names: make test ENGINE=documentdb
+ENGINE ?=
+export ENGINE
 
 .DEFAULT_GOAL := help
 
@@ -39,9 +45,13 @@ test-scripts: ## test the scripts that start and stop the services
 soak: ## run the long property tests (up to two hours)
 	@CATALOGUE_SOAK=1 scripts/test -run 'Soak|Property' -timeout 2h $(TEST_FLAGS) $(PACKAGES)
 
+.PHONY: allocations
+allocations: ## count the allocations of the hot paths, without the race detector
+	@scripts/test -race=false -run Allocations $(TEST_FLAGS) $(PACKAGES)
+
 .PHONY: bench
-bench: ## time a first and a deep page, side by side
-	@scripts/test -race=false -run '^$$' -bench . -timeout 1h ./cmd/catalogue
+bench: build ## measure pages at any depth against what users would pick instead
+	@scripts/bench $(BENCH_FLAGS)
 
 .PHONY: build
 build: ## build bin/catalogue

@@ -45,6 +45,28 @@ choose_by_machine() {
   fi
 }
 
+# choose_database NAME is choose for the database, where ENGINE may decide first (kinds
+# documentdb, compose and local). An address beside it is a contradiction, not a
+# preference: with either choice somebody's data could be the wrong ones.
+choose_database() {
+  case ${ENGINE:-} in
+    "")
+      choose "$1" MONGODB_URI engine_runs
+      return
+      ;;
+    documentdb) KIND=documentdb ;;
+    secantus) KIND=local ;;
+    mongodb)
+      docker_answers || fail "ENGINE=mongodb is MongoDB by Docker Compose, but $DOCKER_REASON"
+      KIND=compose
+      ;;
+    *) fail "ENGINE is '$ENGINE'; it may be documentdb (FerretDB over PostgreSQL), mongodb (by Docker Compose) or secantus (the local engine), or be left out" ;;
+  esac
+  [ -z "$(given "$1" MONGODB_URI)" ] ||
+    fail "ENGINE=$ENGINE asks for a database to be started, and the environment gives the address of another (CATALOGUE_MONGODB_URI, CATALOGUE_MONGODB_URI_FILE, for tests CATALOGUE_TEST_MONGODB_URI): leave out one of them"
+  REASON="ENGINE=$ENGINE asks for it"
+}
+
 # services_up NAME (run or test) leaves the address of a database that takes
 # connections in MONGODB_URI and its kind in MONGODB_KIND, the same of Redis in
 # REDIS_URL and REDIS_KIND. MONGODB_ENGINE is the local engine's program where that
@@ -60,7 +82,7 @@ services_up() {
 }
 
 database_up() {
-  choose "$1" MONGODB_URI engine_runs
+  choose_database "$1"
   MONGODB_KIND=$KIND MONGODB_ENGINE=""
   say "database: $REASON"
   case $KIND in
@@ -76,6 +98,14 @@ database_up() {
       lock_services
       engine_up "$1"
       MONGODB_URI=$(engine_uri "$1") MONGODB_ENGINE=$ENGINE_BIN
+      unlock 9
+      ;;
+    documentdb)
+      documentdb_install # before the lock, too
+      note "$(documentdb_versions)"
+      lock_services
+      documentdb_up "$1"
+      MONGODB_URI=$(documentdb_uri "$1")
       unlock 9
       ;;
   esac
@@ -116,6 +146,7 @@ services_down() {
   lock_services
   for name in run test; do
     engine_down "$name"
+    documentdb_down "$name"
     redis_down "$name"
   done
   compose_down "$@"

@@ -81,3 +81,11 @@ mask() { printf '%s' "$1" | sed -E 's#^([a-z+]+://)[^/]*@#\1***@#'; }
 
 # answers HOST PORT: does something accept connections there?
 answers() { (exec 3<>"/dev/tcp/$1/$2") 2>/dev/null; }
+
+# random_port prints a port that nobody serves, below those that systems give to outgoing
+# connections. It may be taken between the look and the start of a server on it.
+random_port() {
+  local port=$((20000 + RANDOM % 12000))
+  while answers 127.0.0.1 "$port"; do port=$((20000 + RANDOM % 12000)); done
+  printf '%s' "$port"
+}

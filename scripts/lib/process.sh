@@ -21,18 +21,19 @@ is_running() {
   esac
 }
 
-# stop_process PID MARK asks the process to end, and after 10 s makes it end.
+# stop_process PID MARK [SIGNAL [SECONDS]] asks the process to end (by SIGTERM), and
+# after 10 s or SECONDS makes it end.
 stop_process() {
-  local pid=$1 mark=$2 tries=0
+  local pid=$1 mark=$2 signal=${3:-TERM} seconds=${4:-10} tries=0
   is_running "$pid" "$mark" || return 0
-  kill "$pid" 2>/dev/null || true
+  kill -s "$signal" "$pid" 2>/dev/null || true
   while is_running "$pid" "$mark"; do
     tries=$((tries + 1))
-    if [ "$tries" -eq 100 ]; then
-      note "process $pid did not end within 10 s and is killed"
+    if [ "$tries" -eq $((seconds * 10)) ]; then
+      note "process $pid did not end within $seconds s and is killed"
       kill -9 "$pid" 2>/dev/null || true
     fi
-    [ "$tries" -lt 120 ] || fail "process $pid does not end"
+    [ "$tries" -lt $((seconds * 10 + 20)) ] || fail "process $pid does not end"
     sleep 0.1
   done
 }

@@ -31,9 +31,7 @@ redis_up() {
   # It cannot choose a port by itself. One may be taken between the look and the start.
   while [ "$tries" -lt "$REDIS_PORT_TRIES" ]; do
     tries=$((tries + 1))
-    last=$((20000 + RANDOM % 12000)) # below those that systems give to outgoing connections
-    ! answers 127.0.0.1 "$last" || continue
-    redis_start "$name" "$last" && return
+    redis_start "$name" "$(random_port)" && return
     grep -q "in use" "$(redis_dir "$name")/log" || break
   done
   tail -n 20 "$(redis_dir "$name")/log" 2>/dev/null | sed 's/^/    | /' >&2
