@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -38,14 +39,17 @@ func Find(ctx context.Context, db *mongo.Database, find bson.D) ([]bson.Raw, err
 	return docs, err
 }
 
-func findOnce(ctx context.Context, db *mongo.Database, find bson.D) ([]bson.Raw, error) {
+// findOnce copies the documents one by one: the driver's All makes a decoder with a buffer for each of them, which
+// took a fifth of a page's time in this process.
+func findOnce(ctx context.Context, db *mongo.Database, find bson.D) (docs []bson.Raw, err error) {
 	cursor, err := db.RunCommandCursor(ctx, find)
 	if err != nil {
 		return nil, err
 	}
-	var docs []bson.Raw
-	if err := cursor.All(ctx, &docs); err != nil { // more than 16 MB come in several batches
-		return nil, err
+	defer func() { _ = cursor.Close(context.WithoutCancel(ctx)) }() // nothing to do where all of it was read
+	docs = make([]bson.Raw, 0, cursor.RemainingBatchLength())
+	for cursor.Next(ctx) { // more than 16 MB come in several batches
+		docs = append(docs, slices.Clone(cursor.Current))
 	}
-	return docs, nil
+	return docs, cursor.Err()
 }

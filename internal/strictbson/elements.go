@@ -23,15 +23,17 @@ func eachElement(doc []byte, visit func(name []byte, v bson.RawValue)) (whole bo
 	whole = int(length) <= len(doc)
 	rest := doc[4:min(int(length), len(doc))]
 	for len(rest) > 0 && rest[0] != 0 {
-		var e bsoncore.Element
-		if e, rest, ok = bsoncore.ReadElement(rest); !ok {
+		kind := bsoncore.Type(rest[0])
+		name, behind, ok := bsoncore.ReadKeyBytes(rest[1:])
+		if !ok {
 			return false
 		}
-		v := e.Value()
-		if v.Type == 0 { // its length lies
-			v.Type = bsoncore.TypeUndefined // which fits nowhere
+		v, behind, ok := bsoncore.ReadValue(behind, kind)
+		if !ok {
+			return false
 		}
-		visit(e.KeyBytes(), bson.RawValue{Type: bson.Type(v.Type), Value: v.Data})
+		visit(name, bson.RawValue{Type: bson.Type(kind), Value: v.Data})
+		rest = behind
 	}
 	return whole && len(rest) == 1
 }
