@@ -14,9 +14,8 @@ import (
 const (
 	// part is how many creatives one seeder makes. It holds one batch of them in memory at a time.
 	part = 5_000
-	// loaders is how many seeders write at once, and builders how many indexes are built at once.
-	loaders  = 4
-	builders = 2
+	// loaders is how many seeders write at once.
+	loaders = 4
 )
 
 // tally adds up what goroutines have done, and tells step one at a time.
@@ -53,20 +52,15 @@ func load(ctx context.Context, db *mongo.Database, rows int, step func(done int)
 	return group.Wait()
 }
 
-// index builds the declared indexes. step is told how many are built.
+// index builds the declared indexes, one after the other: not every server builds several of one collection at once.
+// step is told how many are built.
 func index(ctx context.Context, db *mongo.Database, step func(built, of int)) error {
 	wanted := declared()
-	built := tally{step: func(done int) { step(done, len(wanted)) }}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(builders)
-	for _, i := range wanted {
-		group.Go(func() error {
-			if err := indexes.Apply(ctx, db, []indexes.Index{i}, func(indexes.Standing) {}); err != nil {
-				return err
-			}
-			built.add(1)
-			return nil
-		})
+	for n, i := range wanted {
+		if err := indexes.Apply(ctx, db, []indexes.Index{i}, func(indexes.Standing) {}); err != nil {
+			return err
+		}
+		step(n+1, len(wanted))
 	}
-	return group.Wait()
+	return nil
 }

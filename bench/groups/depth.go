@@ -55,6 +55,7 @@ type arm struct {
 	rows         int
 	at           place
 	again        bool // the first page a second time
+	reads        *taken
 	http, driver measure.Samples
 }
 
@@ -105,7 +106,7 @@ func (d depth) measure(ctx context.Context, e *Env, sort string, step func()) (c
 				name += ", again"
 			}
 			subjects = append(subjects, found.overHTTP(server, name, labels), found.byDriver(name+", driver alone", labels))
-			out.arms = append(out.arms, arm{rows: rows, at: at, again: again})
+			out.arms = append(out.arms, arm{rows: rows, at: at, again: again, reads: found.taken})
 			return nil
 		}
 		for _, at := range d.places() {

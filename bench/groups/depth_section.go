@@ -10,15 +10,16 @@ import (
 	"catalogue/pagination"
 )
 
-const depthText = `The same page of %d creatives at many depths, asked of the catalogue over HTTP. Each depth is a hundred neighbouring
-pages, taken in turn, so that no single page is timed again and again; *values* are the rows that have a value in the sort
-field, *nulls* those that have none and come behind them. All depths of all sizes are interleaved in random order, round by
+const depthText = `The same page of %d creatives at many depths, asked of the catalogue over HTTP. Each depth is a hundred pages,
+drawn from %.0f %% of the phase and taken in turn, so that no single page is timed again and again; *values* are the rows that have a value in the sort
+field, *nulls* those that have none and come behind them. *Reads* are find commands a page: where the cursor stands inside of a tie, a page
+reads the rest of the tie first and then, unless that fills it, what lies beyond. All depths of all sizes are interleaved in random order, round by
 round, and ratios are of the same rounds. The first page here is one without its total, which is measured by itself below.
 *First page again* is the first page a second time: its ratio is the noise. *Driver alone* are the same reads without the
 catalogue, so that the engine's share in a ratio shows. "–": the phase is too short for a whole page at that depth.`
 
 func (d depth) section(e *Env, curves []curve) report.Section {
-	out := report.Section{ID: "depth", Title: "Cost at depth", Text: fmt.Sprintf(depthText, d.limit)}
+	out := report.Section{ID: "depth", Title: "Cost at depth", Text: fmt.Sprintf(depthText, d.limit, 100*stretch)}
 	for _, c := range curves {
 		for _, a := range c.arms {
 			out.Measurements = append(out.Measurements, a.http.Summary(), a.driver.Summary())
@@ -27,10 +28,14 @@ func (d depth) section(e *Env, curves []curve) report.Section {
 		out.Charts = append(out.Charts, d.chart(e.Rows, c))
 	}
 	for _, rows := range union(standardSizes(), e.Rows) {
-		out.Goals = append(out.Goals, depthGoal(curves, rows))
+		for _, phase := range phases() {
+			out.Goals = append(out.Goals, depthGoal(curves, rows, phase))
+		}
 	}
 	sizes := standardSizes()
-	out.Goals = append(out.Goals, growthGoal(curves, sizes[0], sizes[len(sizes)-1]))
+	for _, phase := range phases() {
+		out.Goals = append(out.Goals, growthGoal(curves, sizes[0], sizes[len(sizes)-1], phase))
+	}
 	return out
 }
 
@@ -39,19 +44,19 @@ func (d depth) table(sizes []int, c curve) report.Table {
 	out := report.Table{Title: "Sort " + c.sort, Columns: []string{"Page"}}
 	for _, rows := range sizes {
 		n := number(rows)
-		out.Columns = append(out.Columns, n+" rows: p50 / p95 / p99, ms", n+": × first page", n+": driver alone, p50 ms", n+": × its first page")
+		out.Columns = append(out.Columns, n+" rows: p50 / p95 / p99, ms", n+": × first page", n+": driver alone, p50 ms", n+": × its first page", n+": reads")
 	}
 	line := func(name string, pick func(rows int) (arm, bool)) {
 		cells := []string{name}
 		for _, rows := range sizes {
 			a, found := pick(rows)
 			if !found {
-				cells = append(cells, "–", "–", "–", "–")
+				cells = append(cells, "–", "–", "–", "–", "–")
 				continue
 			}
 			base, _ := c.first(rows) // where one place is found, the first page is
 			cells = append(cells, percentiles(a.http), times(measure.Ratio(a.http, base.http, 0.5)),
-				millis(a.driver.Summary().P50.Value), times(measure.Ratio(a.driver, base.driver, 0.5)))
+				millis(a.driver.Summary().P50.Value), times(measure.Ratio(a.driver, base.driver, 0.5)), fmt.Sprintf("%.2f", a.reads.each()))
 		}
 		out.Rows = append(out.Rows, cells)
 	}
@@ -97,44 +102,48 @@ func (d depth) chart(sizes []int, c curve) report.Chart {
 type contender struct {
 	name          string
 	ratio, driver report.Interval // of the catalogue, and of the driver alone
+	reads, base   float64         // find commands of the page, and of what it is compared with
 }
 
-// depthGoal promises the cost of deep pages at one size: the worst of all sorts and phases decides.
-func depthGoal(curves []curve, rows int) report.Goal {
+func phases() []pagination.Phase { return []pagination.Phase{pagination.Values, pagination.Nulls} }
+
+// depthGoal promises the cost of deep pages of one phase at one size: the worst of all sorts decides.
+func depthGoal(curves []curve, rows int, phase pagination.Phase) report.Goal {
+	at := place{phase, deep}
 	var all []contender
 	for _, c := range curves {
 		base, found := c.first(rows)
-		for _, phase := range []pagination.Phase{pagination.Values, pagination.Nulls} {
-			at := place{phase, deep}
-			if a, deepFound := c.find(rows, at); found && deepFound {
-				all = append(all, contender{
-					name:  fmt.Sprintf("sort %s, %s", c.sort, at),
-					ratio: measure.Ratio(a.http, base.http, 0.5), driver: measure.Ratio(a.driver, base.driver, 0.5),
-				})
-			}
+		if a, deepFound := c.find(rows, at); found && deepFound {
+			all = append(all, contend("sort "+c.sort, a, base))
 		}
 	}
-	text := fmt.Sprintf("At %s rows, a page at %.0f %% depth takes at most %v × the first page (p50)", number(rows), 100*deep, depthLimit)
+	text := fmt.Sprintf("At %s rows, a page at %.0f %% of the %s takes at most %v × the first page (p50)",
+		number(rows), 100*deep, phaseName(phase), depthLimit)
 	return worst(text, depthLimit, all, number(rows)+" rows were not measured")
 }
 
-// growthGoal promises the cost of a deep page of a large list against that of a small one.
-func growthGoal(curves []curve, small, large int) report.Goal {
+// growthGoal promises the cost of pages of a large list against those of a small one.
+func growthGoal(curves []curve, small, large int, phase pagination.Phase) report.Goal {
 	var all []contender
 	for _, c := range curves {
-		for _, at := range []place{first(), {pagination.Values, deep}, {pagination.Nulls, deep}} {
+		for _, at := range []place{{phase, 0}, {phase, deep}} {
 			a, found := c.find(large, at)
 			b, foundSmall := c.find(small, at)
 			if found && foundSmall {
-				all = append(all, contender{
-					name:  fmt.Sprintf("sort %s, %s", c.sort, at),
-					ratio: measure.Ratio(a.http, b.http, 0.5), driver: measure.Ratio(a.driver, b.driver, 0.5),
-				})
+				all = append(all, contend(fmt.Sprintf("sort %s, %s", c.sort, at), a, b))
 			}
 		}
 	}
-	text := fmt.Sprintf("A page of %s rows takes at most %v × the same page of %s rows (p50)", number(large), growthLimit, number(small))
+	text := fmt.Sprintf("A page of the %s of %s rows takes at most %v × the same page of %s rows (p50)",
+		phaseName(phase), number(large), growthLimit, number(small))
 	return worst(text, growthLimit, all, fmt.Sprintf("%s and %s rows were not measured in one run", number(small), number(large)))
+}
+
+func contend(name string, a, base arm) contender {
+	return contender{
+		name: name, ratio: measure.Ratio(a.http, base.http, 0.5), driver: measure.Ratio(a.driver, base.driver, 0.5),
+		reads: a.reads.each(), base: base.reads.each(),
+	}
 }
 
 // worst is the goal that the greatest ratio decides. otherwise says why there is none.
@@ -145,7 +154,8 @@ func worst(text string, limit float64, all []contender, otherwise string) report
 	w := slices.MaxFunc(all, func(a, b contender) int { return compare(a.ratio.Value, b.ratio.Value) })
 	out := report.Goal{Text: text + "; the worst is " + w.name, Value: w.ratio, Unit: "×", Limit: limit}
 	if !out.Met() {
-		out.Reason = fmt.Sprintf("%s: %s through the catalogue, %s for the same reads by the driver alone", w.name, times(w.ratio), times(w.driver))
+		out.Reason = fmt.Sprintf("%s for the same reads by the driver alone, of which there are %.2f a page against %.2f",
+			times(w.driver), w.reads, w.base)
 	}
 	return out
 }

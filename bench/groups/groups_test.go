@@ -10,6 +10,7 @@ import (
 
 	"catalogue/bench/dataset"
 	"catalogue/internal/mongotest"
+	"catalogue/pagination"
 )
 
 func TestDepth(t *testing.T) {
@@ -22,15 +23,14 @@ func TestDepth(t *testing.T) {
 	require.Len(t, s.Charts, 2)
 	for _, table := range s.Tables {
 		require.Len(t, table.Rows, len(d.places())+1, "all places, and the first page again")
-		require.Len(t, table.Columns, 1+2*4)
+		require.Len(t, table.Columns, 1+2*5)
 	}
 	for _, chart := range s.Charts {
 		require.Len(t, chart.Series, 2, "a line for each size")
 		require.Len(t, chart.Series[0].Points, 5)
 	}
 	require.Contains(t, s.Tables[0].Rows[6], "–", "too few rows have no date")
-	require.Len(t, measured(s), 2, "one for each size that was run")
-	require.Len(t, s.Goals, 2+3+1, "those of other sizes are not left out")
+	require.Len(t, s.Goals, 2*(2+3+1), "those of other sizes are not left out")
 	for _, g := range measured(s) {
 		require.Positive(t, g.Value.Value)
 		require.Contains(t, g.Text, "the worst is sort ")
@@ -44,9 +44,9 @@ func TestDepthComparesSizes(t *testing.T) {
 	e := testEnv(t, 300, 600)
 	c, err := d.measure(t.Context(), e, "media.width", func() {})
 	require.NoError(t, err)
-	g := growthGoal([]curve{c}, 300, 600)
+	g := growthGoal([]curve{c}, 300, 600, pagination.Values)
 	require.Positive(t, g.Value.Value)
-	require.True(t, isUnmeasured(growthGoal([]curve{c}, 300, 900)))
+	require.True(t, isUnmeasured(growthGoal([]curve{c}, 300, 900, pagination.Values)))
 }
 
 func TestOverhead(t *testing.T) {

@@ -133,7 +133,7 @@ func (h hints) prepare(
 	var served [][]bson.ObjectID
 	for _, way := range out.ways {
 		l.hint = way.hint
-		p := pages{db: data.Database, limit: h.limit}
+		p := pages{db: data.Database, limit: h.limit, taken: &taken{}}
 		for _, position := range from {
 			p.reads = append(p.reads, l.reads(position, h.limit))
 		}
@@ -153,7 +153,7 @@ func (h hints) prepare(
 
 // idsOf reads a page and tells which rows it has.
 func idsOf(ctx context.Context, db *mongo.Database, reads []bson.D, n int) ([]bson.ObjectID, error) {
-	rows, err := readPage(ctx, db, reads, n)
+	rows, _, err := readPage(ctx, db, reads, n)
 	if err != nil {
 		return nil, err
 	}

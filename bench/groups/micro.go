@@ -61,7 +61,7 @@ func (m micro) measure(ctx context.Context, e *Env) (report.Section, error) {
 	if err != nil {
 		return report.Section{}, err
 	}
-	rows, err := readPage(ctx, data.Database, l.reads(pagination.Start[bson.RawValue](), m.limit-1), m.limit)
+	rows, _, err := readPage(ctx, data.Database, l.reads(pagination.Start[bson.RawValue](), m.limit-1), m.limit)
 	if err != nil {
 		return report.Section{}, err
 	}

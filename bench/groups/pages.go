@@ -23,17 +23,24 @@ const (
 	readTimeout = 10 * time.Second
 )
 
-// pages are neighbouring pages at one place of a list, each as a request and as the reads that it takes.
+// pages are pages about one place of a list, each as a request and as the reads that it takes.
 type pages struct {
 	db      *mongo.Database
 	limit   int
 	targets []string
 	reads   [][]bson.D
+	taken   *taken
 }
+
+// taken counts the pages that the driver read, and how many reads they took.
+type taken struct{ pages, reads int }
+
+// each is the reads a page.
+func (t *taken) each() float64 { return float64(t.reads) / float64(max(t.pages, 1)) }
 
 // pages finds at most n pages at a place. There are none where the phase is too short.
 func (l list) pages(ctx context.Context, db *mongo.Database, at place, limit, n int) (pages, error) {
-	out := pages{db: db, limit: limit}
+	out := pages{db: db, limit: limit, taken: &taken{}}
 	found, err := l.positions(ctx, db, at, limit, n)
 	if err != nil {
 		return out, fmt.Errorf("find pages of %s at %s: %w", l.order, at, err)
@@ -68,29 +75,30 @@ func (p pages) byDriver(name string, labels map[string]string) measure.Subject {
 	turn := 0
 	return measure.Subject{Name: name, Labels: labels, Run: func(ctx context.Context) error {
 		turn++
-		_, err := readPage(ctx, p.db, p.reads[turn%len(p.reads)], p.limit+1)
+		_, reads, err := readPage(ctx, p.db, p.reads[turn%len(p.reads)], p.limit+1)
+		p.taken.pages++
+		p.taken.reads += reads
 		return err
 	}}
 }
 
-// readPage runs the reads of a page until it has n rows, as the catalogue does.
-func readPage(ctx context.Context, db *mongo.Database, reads []bson.D, n int) ([]bson.Raw, error) {
+// readPage runs the reads of a page until it has n rows, as the catalogue does, and tells how many it ran.
+func readPage(ctx context.Context, db *mongo.Database, reads []bson.D, n int) (rows []bson.Raw, ran int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
-	var rows []bson.Raw
-	for _, read := range reads {
+	for i, read := range reads {
 		if missing := int64(n - len(rows)); len(rows) > 0 {
 			read = with(with(read, "limit", missing), "batchSize", missing)
 		}
 		found, err := mongodb.Find(ctx, db, read)
 		if err != nil {
-			return nil, fmt.Errorf("read a page with the driver: %w", err)
+			return nil, i, fmt.Errorf("read a page with the driver: %w", err)
 		}
 		if rows = append(rows, found...); len(rows) >= n {
-			return rows, nil
+			return rows, i + 1, nil
 		}
 	}
-	return rows, nil
+	return rows, len(reads), nil
 }
 
 // counter moves the bar by one step of total each time it is called.

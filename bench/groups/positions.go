@@ -23,6 +23,8 @@ import (
 const CursorKey = "a key for the cursors of benchmarks that is no secret"
 
 const (
+	// stretch is the part of a phase that the pages of one place are drawn from: neighbours alone may all lie in one tie.
+	stretch = 0.02
 	// fewestPages is how many different pages a place must offer to be measured.
 	fewestPages = 10
 	// shuffles decides in which order pages are taken and which objects are written: the same in every run.
@@ -39,14 +41,17 @@ type place struct {
 func first() place { return place{phase: pagination.Values} }
 
 func (p place) String() string {
-	phase := "values"
-	if p.phase == pagination.Nulls {
-		phase = "nulls"
-	}
 	if p.depth == 0 {
-		return phase + ", start"
+		return phaseName(p.phase) + ", start"
 	}
-	return fmt.Sprintf("%s, %.0f %%", phase, 100*p.depth)
+	return fmt.Sprintf("%s, %.0f %%", phaseName(p.phase), 100*p.depth)
+}
+
+func phaseName(p pagination.Phase) string {
+	if p == pagination.Nulls {
+		return "nulls"
+	}
+	return "values"
 }
 
 // list is a list of creatives in one order and under one filter.
@@ -132,8 +137,8 @@ func (l list) reads(from pagination.RowPosition, limit int) []bson.D {
 	return out
 }
 
-// positions finds where neighbouring pages at a place begin, at most n, so that no single page is read again and again.
-// Behind each there is a whole page and a row more. The start of a phase is one position. It answers with none where the
+// positions finds where pages about a place begin, at most n, so that no single page is read again and again. Behind each
+// there is a whole page and a row more. The start of a phase is one position. It answers with none where the
 // phase is too short for that.
 func (l list) positions(ctx context.Context, db *mongo.Database, at place, limit, n int) ([]pagination.RowPosition, error) {
 	start := pagination.RowPosition{Phase: at.phase}
@@ -151,9 +156,11 @@ func (l list) positions(ctx context.Context, db *mongo.Database, at place, limit
 	case latest < fewestPages:
 		return nil, nil
 	}
-	behind := min(int(at.depth*float64(rows)), latest-fewestPages+1)
+	wide := max(n, int(stretch*float64(rows)))
+	behind := min(int(at.depth*float64(rows))-wide/2, latest-fewestPages+1)
 	behind = max(behind, 1)
-	return l.window(ctx, db, whole, at.phase, behind, min(n, latest-behind+1))
+	out, err := l.window(ctx, db, whole, at.phase, behind, min(wide, latest-behind+1))
+	return out[:min(n, len(out))], err
 }
 
 // length is how many rows a phase has.

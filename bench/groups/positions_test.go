@@ -110,10 +110,10 @@ func TestPlacesLieWhereTheySay(t *testing.T) {
 		at          place
 		first, last int // how many rows lie before
 	}{
-		{place{pagination.Values, 0.5}, values / 2, values/2 + 14},
+		{place{pagination.Values, 0.5}, values/2 - 7, values/2 + 7}, // on both sides of the depth
 		{place{pagination.Values, 0.99}, values - limit - fewestPages, values - limit - 1}, // as deep as whole pages lie
 		{place{pagination.Nulls, 0}, values, values},
-		{place{pagination.Nulls, 0.1}, values + nulls/10, min(values+nulls/10+14, rows-limit-1)},
+		{place{pagination.Nulls, 0.1}, values + 1, min(values+15, rows-limit-1)}, // never before the phase
 	} {
 		found, err := l.positions(t.Context(), data.Database, c.at, limit, 15)
 		require.NoError(t, err)
@@ -155,7 +155,7 @@ func TestReadsByTheDriverAreThoseOfThePage(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, found.none())
 			for i, target := range found.targets {
-				docs, err := readPage(t.Context(), data.Database, found.reads[i], limit+1)
+				docs, _, err := readPage(t.Context(), data.Database, found.reads[i], limit+1)
 				require.NoError(t, err)
 				require.Len(t, docs, limit+1)
 				var want []string

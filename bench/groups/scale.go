@@ -137,7 +137,7 @@ func (s scale) filters(ctx context.Context, data *dataset.Dataset) (countMS, sea
 			return err
 		}},
 		measure.Subject{Name: "search", Run: func(ctx context.Context) error {
-			_, err := readPage(ctx, data.Database, reads, s.limit+1)
+			_, _, err := readPage(ctx, data.Database, reads, s.limit+1)
 			return err
 		}})
 	if err != nil {

@@ -45,7 +45,7 @@ func written(ctx context.Context, data *dataset.Dataset) ([]bson.ObjectID, error
 		return nil, err
 	}
 	values := with(l.reads(pagination.RowPosition{Phase: pagination.Values}, data.Rows)[0], "projection", bson.D{{Key: "_id", Value: int32(1)}})
-	rows, err := readPage(ctx, data.Database, []bson.D{values}, data.Rows)
+	rows, _, err := readPage(ctx, data.Database, []bson.D{values}, data.Rows)
 	if err != nil {
 		return nil, err
 	}

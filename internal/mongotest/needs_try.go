@@ -17,7 +17,8 @@ import (
 // How many build indexes at once, and how often. A deadlock is a matter of luck, and seldom missing from so many.
 const (
 	builders    = 6
-	buildRounds = 10
+	buildRounds = 20
+	buildRows   = 50
 )
 
 // onDatabase runs try on a database that is dropped after it.
@@ -128,17 +129,28 @@ func hasDuplicatesNamed(ctx context.Context, db *mongo.Database) (bool, error) {
 	return refuses(err)
 }
 
+// hasBuildsAtOnce lets builders ask for the same indexes, a unique one among them, of a collection with some rows.
 func hasBuildsAtOnce(ctx context.Context, db *mongo.Database) (bool, error) {
+	rows := make([]bson.D, buildRows)
+	for i := range rows {
+		rows[i] = bson.D{{Key: "a", Value: i}}
+	}
+	models := []mongo.IndexModel{
+		{Keys: bson.D{{Key: "a", Value: 1}}},
+		{Keys: bson.D{{Key: "b", Value: 1}}},
+		{Keys: bson.D{{Key: "c", Value: 1}}, Options: options.Index().SetUnique(true).
+			SetPartialFilterExpression(bson.D{{Key: "c", Value: bson.D{{Key: "$exists", Value: true}}}})},
+	}
 	for round := range buildRounds {
 		coll := db.Collection(fmt.Sprint("rows", round))
-		if _, err := coll.InsertOne(ctx, bson.D{{Key: "f", Value: 1}}); err != nil {
+		if _, err := coll.InsertMany(ctx, rows); err != nil {
 			return false, fmt.Errorf("insert: %w", err)
 		}
 		var group errgroup.Group
 		for range builders {
 			group.Go(func() error {
-				for _, field := range []string{"a", "b", "c"} {
-					if _, err := coll.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: field, Value: 1}}}); err != nil {
+				for _, model := range models {
+					if _, err := coll.Indexes().CreateOne(ctx, model); err != nil {
 						return err
 					}
 				}
