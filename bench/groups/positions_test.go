@@ -110,7 +110,7 @@ func TestPlacesLieWhereTheySay(t *testing.T) {
 		at          place
 		first, last int // how many rows lie before
 	}{
-		{place{pagination.Values, 0.5}, values/2 - 7, values/2 + 7}, // on both sides of the depth
+		{place{pagination.Values, 0.5}, values/2 - 7, values/2 + 7},                        // on both sides of the depth
 		{place{pagination.Values, 0.99}, values - limit - fewestPages, values - limit - 1}, // as deep as whole pages lie
 		{place{pagination.Nulls, 0}, values, values},
 		{place{pagination.Nulls, 0.1}, values + 1, min(values+15, rows-limit-1)}, // never before the phase

@@ -53,18 +53,3 @@ func TestAWrongRedisURLEndsTheStart(t *testing.T) {
 	_, _, err := openCounts(config.Config{RedisURL: "nonsense"}, slog.New(slog.DiscardHandler), time.Now)
 	require.ErrorContains(t, err, "CATALOGUE_REDIS_URL")
 }
-
-// BenchmarkFirstPage compares a filtered first page whose total is cached with a later page, which has none.
-func BenchmarkFirstPage(b *testing.B) {
-	a := cached(b, 5000)
-	first := a.page(b, "/creatives?status=active")
-	next := "&cursor=" + *first.Meta.NextCursor
-	var with, without []time.Duration
-	for b.Loop() {
-		with = append(with, a.timed(b, "/creatives?status=active"))
-		without = append(without, a.timed(b, "/creatives?status=active"+next))
-	}
-	b.ReportMetric(milliseconds(median(with)), "p50-cached-total-ms")
-	b.ReportMetric(milliseconds(median(without)), "p50-no-total-ms")
-	b.ReportMetric(float64(median(with))/float64(median(without)), "with/without")
-}

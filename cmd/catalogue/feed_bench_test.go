@@ -19,7 +19,7 @@ import (
 // BenchmarkFeedPage reads pages of 100 through HTTP and the same ranges with the driver alone, one after the other in
 // one run, and reports the median of each and the share of the driver's speed that the feed has:
 //
-//	make bench
+//	scripts/test -race=false -run '^$' -bench FeedPage ./cmd/catalogue
 func BenchmarkFeedPage(b *testing.B) {
 	for _, rows := range []int{1_000, 5_000} {
 		db := mongotest.Database(b)

@@ -14,7 +14,7 @@ import (
 // It reports the median of each, and the share of the driver's speed that the API has. The driver's update is guarded by
 // the rev and says what the API says: read, then write. It is as little as a program could do that loses no change.
 //
-//	make bench
+//	scripts/test -race=false -run '^$' -bench Patch ./cmd/catalogue
 func BenchmarkPatch(b *testing.B) {
 	a := editable(b)
 	path := a.create(b, "/creatives", aCreative)
