@@ -144,9 +144,9 @@ func TestTheEmptyFilter(t *testing.T) {
 		require.True(t, f.Empty())
 		require.Empty(t, f.Canonical())
 		require.Empty(t, f.Digest())
-		bounds, complete := f.Bounds()
-		require.Empty(t, bounds)
-		require.True(t, complete)
+		conditions, all := f.Conditions()
+		require.Empty(t, conditions)
+		require.True(t, all)
 		require.False(t, f.Relative())
 		require.NotNil(t, f.Compile(now))
 		require.Empty(t, f.Compile(now))
@@ -156,34 +156,35 @@ func TestTheEmptyFilter(t *testing.T) {
 	require.True(t, zero.Empty())
 }
 
-func TestBounds(t *testing.T) {
+func TestConditions(t *testing.T) {
 	t.Parallel()
-	for document, want := range map[string][]Bound{
+	for document, want := range map[string][]Condition{
 		`{"field":"status","operator":"=","value":"active"}`:               {{"status", true}},
 		`{"field":"status","operator":"in","value":"active"}`:              {{"status", true}}, // it means the same
 		`{"field":"status","operator":"in","value":"active,paused"}`:       {{"status", false}},
-		`{"field":"status","operator":"notIn","value":"active,paused"}`:    nil,
-		`{"field":"status","operator":"!=","value":"active"}`:              nil,
+		`{"field":"status","operator":"notIn","value":"active,paused"}`:    {{"status", false}},
+		`{"field":"status","operator":"!=","value":"active"}`:              {{"status", false}},
 		`{"field":"created_at","operator":"=","value":"2026-03-11"}`:       {{"created_at", false}},
 		`{"field":"created_at","operator":"last_days_interval","value":1}`: {{"created_at", false}},
 		`{"field":"metrics.spend","operator":"between","value":[1,2]}`:     {{"metrics.spend", false}},
 		`{"field":"nick","operator":"null"}`:                               {{"nick", false}},
-		`{"field":"nick","operator":"notNull"}`:                            nil,
-		`{"field":"nick","operator":"contains","value":"a"}`:               nil,
-		`{"field":"nick","operator":"beginsWith","value":"a"}`:             {{"nick", false}},
-		`{"field":"nick","operator":"doesNotBeginWith","value":"a"}`:       nil,
+		`{"field":"nick","operator":"notNull"}`:                            {{"nick", false}},
+		`{"field":"nick","operator":"contains","value":"a"}`:               {{"nick", false}},
+		`{"field":"nick","operator":"doesNotBeginWith","value":"a"}`:       {{"nick", false}},
 		`{"combinator":"and","rules":[{"field":"metrics.spend","operator":">","value":1},{"field":"live","operator":"=","value":true},
-			{"field":"metrics.spend","operator":"=","value":3},{"field":"nick","operator":"endsWith","value":"a"}]}`: {{"live", true}, {"metrics.spend", true}},
+			{"field":"metrics.spend","operator":"=","value":3},{"field":"nick","operator":"endsWith","value":"a"}]}`: {
+			{"live", true}, {"metrics.spend", true}, {"nick", false},
+		},
 	} {
 		filter, err := everyKind().Parse([]byte(document), time.UTC)
 		require.NoError(t, err)
-		bounds, complete := filter.Bounds()
-		require.Equal(t, want, bounds, document)
-		require.True(t, complete, document)
+		conditions, all := filter.Conditions()
+		require.Equal(t, want, conditions, document)
+		require.True(t, all, document)
 	}
 }
 
-func TestAlternativesMakeBoundsIncomplete(t *testing.T) {
+func TestAlternativesAreMoreThanConditions(t *testing.T) {
 	t.Parallel()
 	either := `{"combinator":"or","rules":[{"field":"nick","operator":"=","value":"a"},{"field":"name","operator":"=","value":"b"}]}`
 	for _, document := range []string{
@@ -191,12 +192,13 @@ func TestAlternativesMakeBoundsIncomplete(t *testing.T) {
 		`{"combinator":"and","rules":[{"field":"live","operator":"=","value":true},` + either + `]}`,
 		`{"field":"metrics.spend","operator":"notBetween","value":[1,2]}`, // two ranges
 		`{"field":"status","operator":"in","value":[]}`,                   // nothing matches: there is no index to choose
+		`{"field":"nick","operator":"=","valueSource":"field","value":"name"}`,
 	} {
 		filter, err := everyKind().Parse([]byte(document), time.UTC)
 		require.NoError(t, err)
-		bounds, complete := filter.Bounds()
-		require.Empty(t, bounds, document)
-		require.False(t, complete, document)
+		conditions, all := filter.Conditions()
+		require.Empty(t, conditions, document)
+		require.False(t, all, document)
 	}
 }
 

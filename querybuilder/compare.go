@@ -107,4 +107,4 @@ func (p pair) key() string {
 	return call(name, strconv.Quote(p.left), strconv.Quote(p.right))
 }
 
-func (pair) bound() (Bound, bool) { return Bound{}, false }
+func (pair) condition() (Condition, bool) { return Condition{}, false }

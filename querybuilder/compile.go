@@ -73,8 +73,8 @@ func (c comparison) key() string {
 	return call(c.op+skipMark(c.skipNull), strconv.Quote(c.field), canonical(c.value))
 }
 
-func (c comparison) bound() (Bound, bool) {
-	return Bound{Field: c.field, Single: c.op == "$eq"}, c.op != "$ne"
+func (c comparison) condition() (Condition, bool) {
+	return Condition{Field: c.field, Single: c.op == "$eq"}, true
 }
 
 func skipMark(skipNull bool) string {
@@ -117,7 +117,7 @@ func (m membership) key() string {
 	return call(m.op()+skipMark(m.nulls), args...)
 }
 
-func (m membership) bound() (Bound, bool) { return Bound{Field: m.field}, !m.negated }
+func (m membership) condition() (Condition, bool) { return Condition{Field: m.field}, true }
 
 // interval asks whether a field lies within two bounds.
 type interval struct {
@@ -155,7 +155,7 @@ func (i interval) key() string {
 	return call(name+skipMark(i.skipNull), strconv.Quote(i.field), canonical(i.from), canonical(i.to))
 }
 
-func (i interval) bound() (Bound, bool) { return Bound{Field: i.field}, !i.negated }
+func (i interval) condition() (Condition, bool) { return Condition{Field: i.field}, true }
 
 // match asks for a text at the start, at the end or anywhere.
 type match struct {
@@ -201,10 +201,7 @@ func (m match) key() string {
 	return call(name+skipMark(m.skipNull), strconv.Quote(m.field), strconv.Quote(m.text))
 }
 
-// bound: the start of a text is a range of texts, where the case of letters counts.
-func (m match) bound() (Bound, bool) {
-	return Bound{Field: m.field}, m.op == BeginsWith && !m.fold && !m.negated
-}
+func (m match) condition() (Condition, bool) { return Condition{Field: m.field}, true }
 
 // presence asks whether a field has a value at all.
 type presence struct {
@@ -223,4 +220,4 @@ func (p presence) key() string {
 	return call(strings.ToLower(Null.info().react)+skipMark(p.present), strconv.Quote(p.field))
 }
 
-func (p presence) bound() (Bound, bool) { return Bound{Field: p.field}, !p.present }
+func (p presence) condition() (Condition, bool) { return Condition{Field: p.field}, true }

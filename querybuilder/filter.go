@@ -28,16 +28,17 @@ func (f Filter) Empty() bool { return f.root.kind == everything }
 // Relative reports whether the filter depends on the time of the query.
 func (f Filter) Relative() bool { return f.root.relative() }
 
-// Bound is a field that an index can narrow: every match has a value in a range, or one of a few.
-type Bound struct {
+// Condition is a field that a filter asks something of.
+type Condition struct {
 	Field string
-	// Single tells one value that is not null.
+	// Single: every match has one value, which is not null.
 	Single bool
 }
 
-// Bounds tells, for the choice of an index, which fields the filter binds, each once, in the order of their names.
-// It reports false where that is not all that an index could make use of: alternatives may be read from several.
-func (f Filter) Bounds() (bounds []Bound, complete bool) {
+// Conditions tells, for the choice of an index, which fields the filter asks something of, each once, in the order of
+// their names. It reports false where every match has to meet more than that: one of several alternatives, or a
+// comparison of two fields.
+func (f Filter) Conditions() (conditions []Condition, all bool) {
 	terms := []term{f.root}
 	switch f.root.kind {
 	case everything:
@@ -50,24 +51,26 @@ func (f Filter) Bounds() (bounds []Bound, complete bool) {
 		if t.kind != leaf {
 			return nil, false
 		}
-		if b, ok := t.test.bound(); ok {
-			bounds = append(bounds, b)
+		c, ok := t.test.condition()
+		if !ok {
+			return nil, false
 		}
+		conditions = append(conditions, c)
 	}
-	slices.SortFunc(bounds, func(a, b Bound) int {
+	slices.SortFunc(conditions, func(a, b Condition) int {
 		if a.Field == b.Field && a.Single != b.Single && a.Single {
 			return -1
 		}
 		return cmp.Compare(a.Field, b.Field)
 	})
-	return slices.CompactFunc(bounds, func(a, b Bound) bool { return a.Field == b.Field }), true
+	return slices.CompactFunc(conditions, func(a, b Condition) bool { return a.Field == b.Field }), true
 }
 
 // test is a leaf of a filter.
 type test interface {
 	compile(now time.Time) bson.D
-	key() string          // the canonical form
-	bound() (Bound, bool) // whether it binds its field
+	key() string                  // the canonical form
+	condition() (Condition, bool) // false where it asks of more than one field
 }
 
 type termKind uint8

@@ -97,4 +97,4 @@ func (r relative) key() string {
 	return call(name, strconv.Quote(r.field), strconv.Quote(r.zone.String()))
 }
 
-func (r relative) bound() (Bound, bool) { return Bound{Field: r.field}, true }
+func (r relative) condition() (Condition, bool) { return Condition{Field: r.field}, true }

@@ -45,8 +45,10 @@ func (depth) places() []place {
 		{pagination.Values, deep},
 		{pagination.Values, 0.99},
 		{pagination.Nulls, 0},
+		{pagination.Nulls, 0.1},
 		{pagination.Nulls, 0.5},
 		{pagination.Nulls, deep},
+		{pagination.Nulls, 0.99},
 	}
 }
 

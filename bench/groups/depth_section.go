@@ -119,7 +119,11 @@ func depthGoal(curves []curve, rows int, phase pagination.Phase) report.Goal {
 	}
 	text := fmt.Sprintf("At %s rows, a page at %.0f %% of the %s takes at most %v × the first page (p50)",
 		number(rows), 100*deep, phaseName(phase), depthLimit)
-	return worst(text, depthLimit, all, number(rows)+" rows were not measured")
+	why := number(rows) + " rows were not measured"
+	if slices.ContainsFunc(curves, func(c curve) bool { _, found := c.first(rows); return found }) {
+		why = fmt.Sprintf("the %s of %s rows are too few for a page there", phaseName(phase), number(rows))
+	}
+	return worst(text, depthLimit, all, why)
 }
 
 // growthGoal promises the cost of pages of a large list against those of a small one.

@@ -39,7 +39,8 @@ type hinted struct {
 	matches int
 	ways    []hintWay
 	samples []measure.Samples // one a way
-	changed int               // pages that are not the planner's
+	changed int               // pages that are not the planner's; one of each place is compared
+	ruled   string            // the way that the catalogue chooses
 }
 
 func (h hints) run(ctx context.Context, e *Env) (report.Section, error) {
@@ -111,11 +112,11 @@ func largestUpTo(sizes []int, most int) int {
 func (h hints) prepare(
 	ctx context.Context, data *dataset.Dataset, c hintCase, at place,
 ) ([]measure.Subject, hinted, error) {
-	l, err := c.list()
+	l, filter, err := c.list()
 	if err != nil {
 		return nil, hinted{}, err
 	}
-	out := hinted{hintCase: c, at: at, ways: c.ways(l)}
+	out := hinted{hintCase: c, at: at, ways: c.ways(l), ruled: ruled(l, filter)}
 	if out.matches, err = count(ctx, data.Database, bson.D{{Key: "filter", Value: l.filter}}); err != nil {
 		return nil, hinted{}, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"catalogue/creatives"
 	"catalogue/indexes"
+	"catalogue/querybuilder"
 )
 
 // The ways to choose the index of a page under a filter.
@@ -21,8 +22,6 @@ type hintCase struct {
 	sort  string
 	rules string // of the filter, as a screen sends them; all must match
 	pair  string // the field of a declared pair that the filter has a condition on, or empty
-	// ruled is the way that the rule chooses.
-	ruled string
 }
 
 // hintCases are filters of every kind that the rule tells apart, of different selectivity.
@@ -42,46 +41,61 @@ func hintCases() []hintCase {
 		someSpend      = `{"field":"metrics.spend","operator":"between","value":["5000","5001.7"]}`
 		moreSpend      = `{"field":"metrics.spend","operator":"between","value":["5000","5167"]}`
 		muchSpend      = `{"field":"metrics.spend","operator":"between","value":["5000","8333"]}`
+		anyRate        = `{"field":"metrics.ctr","operator":"notNull"}`
 		nearlyAnySpend = `{"field":"metrics.spend","operator":"between","value":["200","10000"]}`
 	)
 	return []hintCase{
-		{"status is active", newest, active, "status", byPair},
-		{"format is video", newest, video, "format", byPair},
-		{"status is active, created within two hours", newest, active + "," + anHour, "status", byPair},
-		{"status is active, created within five months", newest, active + "," + months, "status", byPair},
-		{"status is active, name contains “sale”", newest, active + "," + commonName, "status", byPair},
-		{"created within two hours", newest, anHour, "", byPlanner},
-		{"created within five months", newest, months, "", byPlanner},
-		{"spend within 3,333", spent, muchSpend, "", byPlanner},
-		{"status is active, spend within 1.7", newest, active + "," + someSpend, "status", byPlanner},
-		{"status is one of two", newest, either, "status", byPlanner},
-		{"tagged brand", newest, brand, "tags", byPlanner},
-		{"tagged with a tag of no row", newest, noTag, "tags", byPlanner},
-		{"source of no row", newest, noSource, "", byPlanner},
-		{"spend within 1.7", newest, someSpend, "", byPlanner},
-		{"spend within 167", newest, moreSpend, "", byPlanner},
-		{"spend within 3,333", newest, muchSpend, "", byPlanner},
-		{"spend from 200 on", newest, nearlyAnySpend, "", byPlanner},
-		{"name contains “#471”", newest, rareName, "", byPlanner},
-		{"name contains “sale”", newest, commonName, "", byPlanner},
-		{"status is active", spent, active, "", byPlanner},
-		{"created within two hours", spent, anHour, "", byPlanner},
-		{"created within five months", spent, months, "", byPlanner},
+		{"status is active", newest, active, "status"},
+		{"format is video", newest, video, "format"},
+		{"status is active, created within two hours", newest, active + "," + anHour, "status"},
+		{"status is active, created within five months", newest, active + "," + months, "status"},
+		{"status is active, name contains “sale”", newest, active + "," + commonName, "status"},
+		{"status is active, there is a click-through rate", newest, active + "," + anyRate, "status"},
+		{"created within two hours", newest, anHour, ""},
+		{"created within five months", newest, months, ""},
+		{"spend within 3,333", spent, muchSpend, ""},
+		{"status is active, spend within 1.7", newest, active + "," + someSpend, "status"},
+		{"status is one of two", newest, either, "status"},
+		{"tagged brand", newest, brand, "tags"},
+		{"tagged with a tag of no row", newest, noTag, "tags"},
+		{"source of no row", newest, noSource, ""},
+		{"spend within 1.7", newest, someSpend, ""},
+		{"spend within 167", newest, moreSpend, ""},
+		{"spend within 3,333", newest, muchSpend, ""},
+		{"spend from 200 on", newest, nearlyAnySpend, ""},
+		{"name contains “#471”", newest, rareName, ""},
+		{"name contains “sale”", newest, commonName, ""},
+		{"status is active", spent, active, ""},
+		{"created within two hours", spent, anHour, ""},
+		{"created within five months", spent, months, ""},
 	}
 }
 
-// list is the list of the case as the catalogue reads it without a hint.
-func (c hintCase) list() (list, error) {
+// list is the list of the case as the catalogue reads it without a hint, with the filter that it has.
+func (c hintCase) list() (list, querybuilder.Filter, error) {
 	l, err := newList(creatives.List(), c.sort)
 	if err != nil {
-		return list{}, err
+		return list{}, querybuilder.Filter{}, err
 	}
 	filter, err := creatives.Fields().Parse([]byte(`{"combinator":"and","rules":[`+c.rules+`]}`), time.UTC)
 	if err != nil {
-		return list{}, fmt.Errorf("the filter %s: %w", c.name, err)
+		return list{}, filter, fmt.Errorf("the filter %s: %w", c.name, err)
 	}
 	l.filter, l.digest, l.hint = filter.Compile(time.Time{}), filter.Digest(), ""
-	return l, nil
+	return l, filter, nil
+}
+
+// ruled is the way that the catalogue chooses.
+func ruled(l list, filter querybuilder.Filter) string {
+	index, chosen := creatives.List().IndexFor(l.order, filter)
+	switch {
+	case !chosen:
+		return byPlanner
+	case index.Name() == creatives.List().Index(l.order.Sort).Name():
+		return bySort
+	default:
+		return byPair
+	}
 }
 
 // ways are the hints to measure, the planner's choice first.

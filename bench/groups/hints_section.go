@@ -10,19 +10,17 @@ import (
 
 const hintsText = `Pages of %d by the driver alone, at %s rows, under filters that match different shares of them: as the planner chooses,
 with a hint to the index of the sort, and, where the filter has a condition on the field of a declared pair, with a hint to
-the pair's index. All serve the same rows.
+the pair's index. One page of each place is compared: every way must serve the same rows.
 
-The rule:
+The rule, as the catalogue applies it:
 
-1. A filter that demands one value of a pair's field, which is no list, and that binds no other field but the sort's: the index
-   of the pair. It holds the matching rows in the order of the page.
+1. A filter that asks for one value of a pair's field, which is no list, and of no other field anything but of the sort's:
+   the index of the pair. It holds the matching rows in the order of the page.
 2. Everything else is left to the planner. How many rows a filter matches is not seen from its text, and an index in the
-   order of the page is read to its end where few do. A filter that binds the sort's field alone needs no hint: the planner
+   order of the page is read to its end where few do. A filter on the sort's field alone needs no hint: the planner
    takes the index of the sort by itself.
 
-A field is bound where every match has one value, one of a few, or a range of it; “contains”, negations and alternatives
-bind none. The rule is safe where the planner is good: no declared index has fewer keys for such a page than the one that
-is hinted.
+The rule is safe where the planner is good: no declared index has fewer keys for such a page than the one that is hinted.
 `
 
 func (h hints) section(size int, found []hinted) report.Section {
@@ -45,7 +43,7 @@ func (h hints) section(size int, found []hinted) report.Section {
 		out.Tables[0].Rows = append(out.Tables[0].Rows, f.row(size))
 	}
 	out.Goals = []report.Goal{{
-		Text: "A hint changes no page: pages with other rows than without it", Value: exactly(float64(changed)), Unit: "pages",
+		Text: "A hint changes no page: pages, of one a place and way, with other rows than without it", Value: exactly(float64(changed)), Unit: "pages",
 		Reason: changedReason(changed),
 	}}
 	return out

@@ -26,8 +26,8 @@ const (
 	stepTime = 5 * time.Second
 )
 
-const loadText = `Clients walk /creatives at once, each in a sort and direction of its own, from the first page to the last and again
-from the first; each asks for its next page as soon as it has one (a closed loop). %s rows, pages of %d. Times are those that the
+const loadText = `Clients walk /creatives at once, from the first page to the last and again from the first, with all sorts and directions
+dealt out among them; each asks for its next page as soon as it has one (a closed loop). %s rows, pages of %d. Times are those that the
 clients see, so with more clients than the machine has processors they are mostly time spent waiting for a turn. The benchmark, the catalogue and the
 database share the machine. Memory is what the kernel counts as resident: just after the start, before any page; the most
 seen while clients walk; and right after the last of them. A megabyte is a million bytes.`

@@ -61,6 +61,12 @@ type feedSpeed struct {
 	together float64 // pages a second, by all
 }
 
+// feedRate is how many pages of the feed a second one client may take: the default of CATALOGUE_FEED_RATE.
+const feedRate = 140
+
+// spaced is the time between two pages of one crawler in milliseconds: what a page takes, or what it may take at least.
+func (f feedSpeed) spaced() float64 { return max(f.alone, 1000.0/feedRate) }
+
 func (s scale) run(ctx context.Context, e *Env) (report.Section, error) {
 	data, err := e.Dataset(ctx, slices.Max(e.Rows))
 	if err != nil {

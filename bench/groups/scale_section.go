@@ -140,14 +140,14 @@ func (b basis) charts() []report.Chart {
 
 func (b basis) feedTable() report.Table {
 	out := report.Table{
-		Title: fmt.Sprintf("The feed on one server: %d objects a page, %s ms for one crawler, %s pages a second for all",
+		Title: fmt.Sprintf("The feed on one server: %d objects a page, read by the driver in %s ms by one crawler, %s pages a second by all",
 			b.feed.limit, millis(b.feed.alone), number(int(b.feed.together))),
 		Columns: []string{"Rows", "A new crawler alone is at the end after", "Ten at once", fmt.Sprintf("Crawlers at the end that look every %d s", pollEvery)},
 	}
 	for _, n := range plannedRows() {
 		pages := n / float64(b.feed.limit)
 		out.Rows = append(out.Rows, []string{
-			rowsOf(n), duration(pages * b.feed.alone / 1e3), duration(10 * pages / b.feed.together), number(int(b.feed.together * pollEvery)),
+			rowsOf(n), duration(pages * b.feed.spaced() / 1e3), duration(10 * pages / b.feed.together), number(int(b.feed.together * pollEvery)),
 		})
 	}
 	return out
@@ -173,7 +173,7 @@ func (b basis) limits() []breaking {
 			"such filters need another condition that an index bounds, or a search engine beside the database for words in names",
 		},
 		{
-			"a new crawler takes longer than a day to the end of the feed", day / b.feed.alone * float64(b.feed.limit),
+			"a new crawler takes longer than a day to the end of the feed", day / b.feed.spaced() * float64(b.feed.limit),
 			"a dump of the whole as a file, from which the feed is followed; larger pages",
 		},
 		{

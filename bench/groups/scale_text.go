@@ -39,7 +39,8 @@ depth.`,
 		batched.ReadPerRow, batched.RoundsPerPage, whole.RoundsPerPage, turn.ReadPerRow)
 	return out + fmt.Sprintf(`
 
-The waits are draws of %s pages that were timed here one by one (p50 %s ms, p99 %s ms), as if shards were slow independently of
+A router that asks in batches hands them on as they come, so a client would fetch a page in several round trips; those are
+not in the figures. The waits are from above, since every round is charged a whole page. They are draws of %s pages that were timed here one by one (p50 %s ms, p99 %s ms), as if shards were slow independently of
 each other and the network took nothing. No draw is above the slowest page that was seen, %s ms; the p99 of %d shards is the
 quantile %.4f %% of one.
 
@@ -81,7 +82,7 @@ func (b basis) sizeText() string {
 	return fmt.Sprintf(`### Sizes and memory
 
 %s An entry of a WiredTiger index is estimated as the bytes of its values, %d more, and pages that are %.0f %% full: %.0f bytes a
-row for all. On disk it is less, since neighbouring keys share their beginnings.
+row for all. That is from above: neighbouring keys share their beginnings, on disk and in the cache.
 
 Indexes that grow in the order of time (%.0f of these bytes) are written at one end, and what is read of them is near it. All
 others are written at random places: a new object touches a page of each, and where they do not stay in memory every insert
@@ -93,12 +94,13 @@ WiredTiger's default share to its cache.`,
 func (b basis) feedText() string {
 	return fmt.Sprintf(`### The feed
 
-A page of %d objects takes one crawler %s ms and all together %s a second, so that %s crawlers can look every %d seconds at one server.
+The read of a page of %d objects takes %s ms, and the server does %s a second for all crawlers together, so that %s of them can look
+every %d seconds. HTTP comes on top, and one client may take %d pages a second (CATALOGUE_FEED_RATE), which the times of a new crawler below keep to.
 What they read at the end is the same few pages, which stay in memory; a crawler that begins walks the whole. Everything that
 changes is written at one end of the feed's index. On one server that end is a page in memory that all writers share; with
 public_modified as shard key all writes of a cluster would go to one shard; with a hash of _id each shard has an end of its
 own, and a page of the feed asks all of them.`,
-		b.feed.limit, millis(b.feed.alone), number(int(b.feed.together)), number(int(b.feed.together*pollEvery)), pollEvery)
+		b.feed.limit, millis(b.feed.alone), number(int(b.feed.together)), number(int(b.feed.together*pollEvery)), pollEvery, feedRate)
 }
 
 func (b basis) breakText() string {

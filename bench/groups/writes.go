@@ -56,6 +56,9 @@ func (w writes) run(ctx context.Context, e *Env) (_ report.Section, err error) {
 		defer cancel()
 		err = errors.Join(err, db.Drop(dropping))
 	}()
+	if err := db.Drop(ctx); err != nil { // a killed run leaves changed data behind that looks whole
+		return report.Section{}, fmt.Errorf("drop what an earlier run has left: %w", err)
+	}
 	data, err := dataset.PrepareIn(ctx, db, rows, func(int) {})
 	if err != nil {
 		return report.Section{}, err

@@ -17,8 +17,8 @@ import (
 // gate stands before the writes and the feed. It is open once the database has shown that it can do what they need:
 // the server answers from its first moment on, and the database may be away then.
 type gate struct {
-	probed atomic.Pointer[mongodb.Capabilities] // nil until the database has answered
-	opened chan struct{}                        // closed then
+	transactions atomic.Pointer[bool] // whether the database has them; nil until it has answered
+	opened       chan struct{}        // closed then
 }
 
 // gatePatience is how long a request waits for the database's first answer: that is on its way when a server starts.
@@ -26,24 +26,23 @@ const gatePatience = time.Second
 
 func newGate() *gate { return &gate{opened: make(chan struct{})} }
 
-// probe asks the database what it can do, until it answers, and logs that.
+// probe asks the database whether it has transactions, until it answers, and then logs all that it can do.
 func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) {
 	for {
-		can, err := mongodb.Probe(ctx, db)
+		has, err := mongodb.HasTransactions(ctx, db)
 		switch {
 		case err == nil:
-			has, lacks := can.Describe()
-			log.InfoContext(ctx, "database", slog.Any("can", has), slog.Any("cannot", lacks))
-			if !can.Transactions {
+			if !has {
 				log.WarnContext(ctx, "writes and the feed are not served: the database has no transactions")
 			}
-			g.probed.Store(&can)
+			g.transactions.Store(&has)
 			close(g.opened)
+			logCapabilities(ctx, db, log)
 			return
 		case ctx.Err() != nil:
 			return
 		}
-		log.WarnContext(ctx, "the database does not tell yet what it can do", slog.Any("error", err))
+		log.WarnContext(ctx, "the database does not tell yet whether it has transactions", slog.Any("error", err))
 		select {
 		case <-ctx.Done():
 			return
@@ -52,9 +51,20 @@ func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) 
 	}
 }
 
+// logCapabilities is for people: nothing waits for it.
+func logCapabilities(ctx context.Context, db *mongo.Database, log *slog.Logger) {
+	can, err := mongodb.Probe(ctx, db)
+	if err != nil {
+		log.WarnContext(ctx, "the database does not tell all that it can do", slog.Any("error", err))
+		return
+	}
+	has, lacks := can.Describe()
+	log.InfoContext(ctx, "database", slog.Any("can", has), slog.Any("cannot", lacks))
+}
+
 // refusal is why the gate is shut, or nil.
 func (g *gate) refusal(ctx context.Context) error {
-	if g.probed.Load() == nil {
+	if g.transactions.Load() == nil {
 		timer := time.NewTimer(gatePatience)
 		defer timer.Stop()
 		select {
@@ -63,13 +73,13 @@ func (g *gate) refusal(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	switch can := g.probed.Load(); {
-	case can == nil:
+	switch has := g.transactions.Load(); {
+	case has == nil:
 		return &problem.Problem{
 			Code: problem.NotReady, Cause: errors.New("the database has not been asked yet"), RetryAfter: prepareRetry,
 			Detail: "The server does not know yet whether its database has transactions. Try again shortly.",
 		}
-	case !can.Transactions:
+	case !*has:
 		return problem.New(problem.NotSupported,
 			"The server's database has no transactions, so writes and the feed are not served. A replica set of MongoDB has them.")
 	default:

@@ -46,18 +46,18 @@ func TestWritesAndFeedNeedTransactions(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
-		can    *mongodb.Capabilities
+		has    *bool
 		status int
 		code   string
 	}{
-		{"there are none", &mongodb.Capabilities{}, http.StatusNotImplemented, "not_supported"},
+		{"there are none", new(false), http.StatusNotImplemented, "not_supported"},
 		{"nobody knows yet", nil, http.StatusServiceUnavailable, "not_ready"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			db := mongotest.Database(t)
 			shut := newGate()
-			shut.probed.Store(c.can)
+			shut.transactions.Store(c.has)
 			a := serveWith(t, db, settings{gate: shut})
 			for _, route := range writeRoutes() {
 				a.write(t, route[0], route[1], `{}`).refused(t, c.status, c.code)

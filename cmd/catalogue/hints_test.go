@@ -103,7 +103,7 @@ func TestAFilteredReadIsHintedWhereNoOtherIndexCouldServeItBetter(t *testing.T) 
 	for query, want := range map[string]string{
 		"status=active":                          "status_1_created_at_1__id_1",
 		"format=video&created_at.gte=2024-01-01": "format_1_created_at_1__id_1",
-		"status=active&q=sale":                   "status_1_created_at_1__id_1",
+		"status=active&q=sale":                   "", // the words may be rare
 		"created_at.gte=2024-01-01":              "", // no gain
 		"metrics.spend.gte=5&sort=metrics.spend": "",
 		"metrics.spend.gte=5":                    "",

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catalogue/indexes"
+	"catalogue/pagination"
 	"catalogue/querybuilder"
 )
 
@@ -25,24 +26,34 @@ func (l List[T]) choices() map[choice]indexes.Index {
 	return out
 }
 
-// hint names the index that a page is read from, or nothing where the choice is left to the planner.
+// IndexFor is the index that a page is to be read from. It reports false where the choice is left to the planner.
 //
-// Without a filter that is the index of the sort. With one, it is that of a pair where the filter binds the pair's field
-// to a single value, and no field beside it but that of the sort: the page is one range of the index then, and no other index
-// could serve the filter better. Every other filter may match few rows of many, which a hinted index would be searched
+// Without a filter that is the index of the sort. With one, it is that of a pair where the filter asks for a single value
+// of the pair's field, and of no other field anything but of the sort's: the page is one range of the index then, and no
+// other index could serve it better. Any other filter may match few rows of many, which a hinted index would be searched
 // through for; how many they are, only the planner can tell. docs/performance.md has the figures.
-func (e *endpoint[T]) hint(req request) string {
-	wanted := choice{sort: req.order.Field}
-	if !req.filter.Empty() {
-		bounds, complete := req.filter.Bounds()
-		bounds = slices.DeleteFunc(bounds, func(b querybuilder.Bound) bool { return b.Field == req.order.Field })
-		if !complete || len(bounds) != 1 || !bounds[0].Single {
-			return ""
+func (l List[T]) IndexFor(order pagination.Order, filter querybuilder.Filter) (indexes.Index, bool) {
+	return chosen(l.choices(), order, filter)
+}
+
+func chosen(among map[choice]indexes.Index, order pagination.Order, filter querybuilder.Filter) (indexes.Index, bool) {
+	wanted := choice{sort: order.Field}
+	if !filter.Empty() {
+		conditions, all := filter.Conditions()
+		conditions = slices.DeleteFunc(conditions, func(c querybuilder.Condition) bool { return c.Field == order.Field })
+		if !all || len(conditions) != 1 || !conditions[0].Single {
+			return indexes.Index{}, false
 		}
-		wanted.filter = bounds[0].Field
+		wanted.filter = conditions[0].Field
 	}
-	index, declared := e.hinted[wanted]
-	if !declared {
+	index, declared := among[wanted]
+	return index, declared
+}
+
+// hint names the index that a page is read from, empty where there is none to name.
+func (e *endpoint[T]) hint(req request) string {
+	index, ok := chosen(e.hinted, req.order, req.filter)
+	if !ok {
 		return ""
 	}
 	return e.Hints.Hint(index)

@@ -90,6 +90,14 @@ func Probe(ctx context.Context, db *mongo.Database) (Capabilities, error) {
 	return can, nil
 }
 
+// HasTransactions finds out whether writes of several documents happen together or not at all. Errors are those of Probe.
+func HasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	has, err := hasTransactions(ctx, db)
+	return has, Convert(err)
+}
+
 func hasTransactions(ctx context.Context, db *mongo.Database) (bool, error) {
 	for try := 1; ; try++ {
 		can, err := tryTransaction(ctx, db)

@@ -104,9 +104,24 @@ func once(try func(context.Context, *mongo.Database) (bool, error)) func() (bool
 	})
 }
 
-// Has reports whether the server has what a test needs, for tests that go on with less. The test fails where that
-// cannot be found out.
+// Has reports whether the server has what a part of a test needs, for tests that go on with less. What is left out then
+// is listed as a skipped test below t, or fails where nothing may be skipped.
 func Has(t testing.TB, need Need) bool {
+	t.Helper()
+	has := find(t, need)
+	if parent, ok := t.(interface {
+		Run(name string, f func(t *testing.T)) bool
+	}); ok && !has {
+		parent.Run("a part", func(t *testing.T) {
+			t.Helper()
+			decide(t, []string{string(need)}, maySkip())
+		})
+	}
+	return has
+}
+
+// find fails the test where nobody can tell.
+func find(t testing.TB, need Need) bool {
 	t.Helper()
 	try, ok := tries[need]
 	if !ok {
@@ -126,12 +141,14 @@ func Needs(t testing.TB, needs ...Need) {
 	t.Helper()
 	var missing []string
 	for _, need := range needs {
-		if !Has(t, need) {
+		if !find(t, need) {
 			missing = append(missing, string(need))
 		}
 	}
-	decide(t, missing, os.Getenv(SkipVariable) == "1")
+	decide(t, missing, maySkip())
 }
+
+func maySkip() bool { return os.Getenv(SkipVariable) == "1" }
 
 func decide(t testing.TB, missing []string, skip bool) {
 	t.Helper()

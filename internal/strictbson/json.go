@@ -15,7 +15,7 @@ import (
 const maxMembers = 32
 
 // JSON makes of doc what encoding/json makes of the item that Decode returns, without HTML's escapes, and names the
-// misfits among what it shows, in the order of the fields. It makes no item on the way, and looks at no type again.
+// same misfits, in the order of the fields. It makes no item on the way, and looks at no type again.
 func (d *Decoder[T]) JSON(doc bson.Raw) (item json.RawMessage, misfits []string) {
 	item, _ = d.json.append(make([]byte, 0, 2*len(doc)), doc, &misfits)
 	return item, misfits
@@ -34,6 +34,7 @@ type member struct {
 	prefix []byte // the name in JSON and a colon
 	write  appender
 	absent []byte // what stands for no value; nil where the member is left out then
+	hidden bool   // it is never shown, but a document that has it is there
 }
 
 // appender writes a value behind dst and adds the paths of misfits deeper down. Where the outcome is not shown, what it has
@@ -62,13 +63,10 @@ func objectOf(t reflect.Type, path string) *object {
 		if name == "" {
 			panic(fmt.Sprintf("strictbson: %s.%s has no JSON name", t, f.Name))
 		}
-		if name == "-" {
-			continue
-		}
 		stored := storedName(f)
-		m := member{path: join(path, stored), prefix: append(appendText(nil, []byte(name)), ':')}
+		m := member{path: join(path, stored), hidden: name == "-", prefix: append(appendText(nil, []byte(name)), ':')}
 		m.write = appenderOf(f.Type, m.path)
-		if options == "" {
+		if options == "" && !m.hidden {
 			m.absent = zeroJSON(f.Type)
 		}
 		o.places[stored] = len(o.members)
@@ -111,12 +109,14 @@ func (o *object) append(dst, doc []byte, misfits *[]string) ([]byte, outcome) {
 		var said bool
 		if dst, said = m.append(dst, values[i], misfits); said {
 			result = shown
-			continue
 		}
-		if dst = dst[:start]; m.absent == nil {
+		switch {
+		case said && !m.hidden:
+		case m.absent == nil:
 			dst = dst[:before]
+		default:
+			dst = append(dst[:start], m.absent...)
 		}
-		dst = append(dst, m.absent...)
 	}
 	return append(dst, '}'), result
 }
