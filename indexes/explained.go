@@ -53,6 +53,7 @@ func ReadsOf(
 	for _, from := range []pagination.RowPosition{
 		pagination.Start[bson.RawValue](),
 		{Phase: pagination.Values, After: true, Tie: true, Value: value, ID: id},
+		{Phase: pagination.Values, After: true, Tie: true, Passed: 1, Value: value, ID: id},
 		{Phase: pagination.Nulls, After: true, ID: id},
 	} {
 		for _, find := range pagination.Finds(collection, query(from)) {
@@ -72,6 +73,8 @@ func readName(kind pagination.ReadKind, after bool) string {
 	switch kind {
 	case pagination.ReadTies:
 		return "ties"
+	case pagination.ReadFrom:
+		return "tie and values"
 	case pagination.ReadValues:
 		if !after {
 			return "first"

@@ -1,6 +1,7 @@
 package pagination
 
 import (
+	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,9 +26,13 @@ type Find struct {
 // Finds lists the commands that the page of q may take, in the order in which they would run.
 func Finds(collection string, q Query) []Find {
 	reads := q.From.Reads()
+	if q.From.Passed > 0 {
+		reads = slices.Insert(reads, 1, q.From.careful().Reads()[:2]...) // the two that the first may be replaced by
+	}
 	out := make([]Find, 0, len(reads))
 	for _, read := range reads {
-		out = append(out, Find{Kind: read.Kind, Command: findCommand(collection, q, read, q.Limit+1, false).document()})
+		limit := q.Limit + 1 + read.Passed
+		out = append(out, Find{Kind: read.Kind, Command: findCommand(collection, q, read, limit, false).document()})
 	}
 	return out
 }
@@ -77,6 +82,12 @@ func predicate(order Order, read Read[bson.RawValue]) bson.D {
 			bounds = append(bounds, bson.E{Key: "$gte", Value: lowest})
 		}
 		out = append(out, bson.E{Key: field, Value: bounds})
+	case ReadFrom:
+		bounds := bson.D{{Key: beyond + "e", Value: read.Value}}
+		if order.Descending {
+			bounds = append(bounds, bson.E{Key: "$gte", Value: lowest})
+		}
+		out = append(out, bson.E{Key: field, Value: bounds})
 	case ReadNulls:
 		out = append(out, bson.E{Key: field, Value: nil})
 	case ReadStrays:
@@ -84,7 +95,7 @@ func predicate(order Order, read Read[bson.RawValue]) bson.D {
 			{Key: "$ne", Value: nil}, {Key: "$not", Value: bson.D{{Key: "$gte", Value: lowest}}},
 		}})
 	}
-	if read.Bounded && read.Kind != ReadValues {
+	if read.Bounded && read.Kind != ReadValues && read.Kind != ReadFrom {
 		out = append(out, bson.E{Key: "_id", Value: bson.D{{Key: beyond, Value: bson.ObjectID(read.ID)}}})
 	}
 	return out

@@ -43,7 +43,7 @@ var testOrder = Desc(Sort{Field: "metrics.spend", Kind: Number})
 
 func testCursor(t require.TestingT, value any) Cursor {
 	return NewCursor(Scope{List: "creatives"}, testOrder, "", 0, RowPosition{
-		Phase: Values, After: true, Value: rawValue(t, value), ID: bson.NewObjectID(), Tie: true,
+		Phase: Values, After: true, Value: rawValue(t, value), ID: bson.NewObjectID(), Tie: true, Passed: 3,
 	})
 }
 
@@ -153,16 +153,27 @@ func TestSignedPayloadsWithMissingOrWrongPartsAreMalformed(t *testing.T) {
 	t.Parallel()
 	ring := testRing(t)
 	oid := bson.NewObjectID()
+	passed := func(n any, more ...bson.E) bson.D {
+		position := bson.D{{Key: "p", Value: 1}, {Key: "i", Value: oid}, {Key: "x", Value: 5}, {Key: "s", Value: n}}
+		return bson.D{{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: append(position, more...)}}
+	}
+	tie := bson.E{Key: "t", Value: true}
 	for name, doc := range map[string]bson.D{
-		"no version":       {{Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
-		"later version":    {{Key: "v", Value: 2}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
-		"no position":      {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}},
-		"no list":          {{Key: "v", Value: 1}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
-		"phase 4":          {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 4}}}},
-		"value without id": {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}, {Key: "x", Value: 5}}}},
-		"id without value": {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}, {Key: "i", Value: oid}}}},
-		"value in nulls":   {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 2}, {Key: "i", Value: oid}, {Key: "x", Value: 5}}}},
-		"id of text":       {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 2}, {Key: "i", Value: "x"}}}},
+		"passed without a tie":      passed(1),
+		"passed a negative number":  passed(-1, tie),
+		"passed more than a page":   passed(MaxLimit+1, tie),
+		"passed more than an int32": passed(int64(1)<<40, tie),
+		"passed a text":             passed("1", tie),
+		"passed before a cut value": passed(1, tie, bson.E{Key: "c", Value: []byte("x")}),
+		"no version":                {{Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
+		"later version":             {{Key: "v", Value: 2}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
+		"no position":               {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}},
+		"no list":                   {{Key: "v", Value: 1}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}}}},
+		"phase 4":                   {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 4}}}},
+		"value without id":          {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}, {Key: "x", Value: 5}}}},
+		"id without value":          {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 1}, {Key: "i", Value: oid}}}},
+		"value in nulls":            {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 2}, {Key: "i", Value: oid}, {Key: "x", Value: 5}}}},
+		"id of text":                {{Key: "v", Value: 1}, {Key: "l", Value: "creatives"}, {Key: "o", Value: "name"}, {Key: "p", Value: bson.D{{Key: "p", Value: 2}, {Key: "i", Value: "x"}}}},
 	} {
 		data, err := bson.Marshal(doc)
 		require.NoError(t, err)

@@ -64,9 +64,18 @@ func (r *Repository[T]) KeysetPage(ctx context.Context, q Query) (Page[T], error
 		page.Items[i] = r.item(ctx, row)
 	}
 	if end < len(rows) {
-		page.Next = new(shorten(Next(rows[end-1].key, rows[end].key, mayTie)))
+		page.Next = new(shorten(next(rows[:end], rows[end])))
 	}
 	return page, nil
+}
+
+// next is the position behind a page.
+func next(page []row, leftOut row) RowPosition {
+	p := Next(page[len(page)-1].key, leftOut.key, mayTie)
+	if p.Tie {
+		p.Passed = Passed(page, func(r row) bson.RawValue { return r.key.Value }, identical, mayTie)
+	}
+	return p
 }
 
 func (r *Repository[T]) item(ctx context.Context, row row) T {
@@ -78,15 +87,24 @@ func (r *Repository[T]) item(ctx context.Context, row row) T {
 // rows reads n rows from a position on.
 func (r *Repository[T]) rows(ctx context.Context, q Query, from RowPosition, n int) ([]row, error) {
 	return Collect(from, n, func(read Read[bson.RawValue], limit int) ([]row, error) {
-		found, placed, err := r.read(ctx, findCommand(r.coll.Name(), q, read, limit, false), q, read)
-		if err != nil || placed {
+		found, err := r.placed(ctx, q, read, limit+read.Passed)
+		if err != nil || read.Kind != ReadFrom {
 			return found, err
 		}
-		// A row without a place would end the page at a position that does not exist, and a walk might never end.
-		// Leaving such rows out costs the index its tight range, so it is done only where one was met.
-		found, _, err = r.read(ctx, findCommand(r.coll.Name(), q, read, limit, true), q, read)
-		return found, err
+		return Behind(read, found, limit, func(found row) Side { return q.Order.side(read, found.key) })
 	})
+}
+
+// placed runs one range read and leaves out the rows that have no place in the order.
+func (r *Repository[T]) placed(ctx context.Context, q Query, read Read[bson.RawValue], limit int) ([]row, error) {
+	found, all, err := r.read(ctx, findCommand(r.coll.Name(), q, read, limit, false), q, read)
+	if err != nil || all {
+		return found, err
+	}
+	// A row without a place would end the page at a position that does not exist, and a walk might never end.
+	// Leaving such rows out costs the index its tight range, so it is done only where one was met.
+	found, _, err = r.read(ctx, findCommand(r.coll.Name(), q, read, limit, true), q, read)
+	return found, err
 }
 
 // read runs one range read. placed reports that every row had a place in the order; the others are left out.

@@ -29,7 +29,7 @@ func shorten(p RowPosition) RowPosition {
 	for end > maxCursorValue-cutAllowance-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end-- // not inside a character: servers refuse texts that are no UTF-8
 	}
-	p.Value, p.Cut = textValue(text[:end]), string(digest[:])
+	p.Value, p.Cut, p.Passed = textValue(text[:end]), string(digest[:]), 0
 	return p
 }
 

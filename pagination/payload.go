@@ -21,7 +21,9 @@ type cursorPosition struct {
 	ID    *bson.ObjectID `bson:"i,omitempty"` // absent at the start of a phase
 	Value *bson.RawValue `bson:"x,omitempty"` // in the values phase, with ID
 	Tie   bool           `bson:"t,omitempty"`
-	Cut   []byte         `bson:"c,omitempty"` // with Value
+	// Passed came later: servers that do not know it make two reads.
+	Passed int    `bson:"s,omitempty"` // with Tie, at most MaxLimit
+	Cut    []byte `bson:"c,omitempty"` // with Value
 }
 
 func toPayload(c Cursor) payload {
@@ -32,7 +34,7 @@ func toPayload(c Cursor) payload {
 }
 
 func positionOf(p RowPosition) cursorPosition {
-	out := cursorPosition{Phase: int32(p.Phase), Tie: p.Tie}
+	out := cursorPosition{Phase: int32(p.Phase), Tie: p.Tie, Passed: p.Passed}
 	if p.After {
 		out.ID = new(bson.ObjectID(p.ID))
 		if p.Phase == Values {
@@ -49,8 +51,10 @@ func fromPayload(data []byte) (Cursor, error) {
 	if err := bson.Unmarshal(data, &in); err != nil || in.Version != cursorVersion || in.List == "" || in.Order == "" {
 		return Cursor{}, ErrCursorMalformed
 	}
-	p := RowPosition{Phase: Phase(in.Position.Phase), Tie: in.Position.Tie, After: in.Position.ID != nil}
-	if p.Phase < Values || p.Phase > Strays || (in.Position.Value != nil) != (p.After && p.Phase == Values) {
+	p := RowPosition{
+		Phase: Phase(in.Position.Phase), Tie: in.Position.Tie, Passed: in.Position.Passed, After: in.Position.ID != nil,
+	}
+	if p.Phase < Values || p.Phase > Strays || (in.Position.Value != nil) != (p.After && p.Phase == Values) || !in.Position.passedFits() {
 		return Cursor{}, ErrCursorMalformed
 	}
 	if p.After {
@@ -63,4 +67,9 @@ func fromPayload(data []byte) (Cursor, error) {
 		scope: Scope{List: in.List, Entity: in.Entity}, order: in.Order,
 		filter: in.Filter, now: in.Now, position: p,
 	}, nil
+}
+
+// passedFits: there is something to have passed, and no more than a page.
+func (p cursorPosition) passedFits() bool {
+	return p.Passed == 0 || p.Passed > 0 && p.Passed <= MaxLimit && p.Tie && p.Value != nil && p.Cut == nil
 }

@@ -58,6 +58,24 @@ func mayTie(a, b bson.RawValue) bool {
 	return !okA || !okB || x == y
 }
 
+// identical reports whether two values are the same to the bit, and so equal in the database's order.
+func identical(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }
+
+// side tells where a row lies in regard to the position of a read.
+func (o Order) side(read Read[bson.RawValue], key RowKey) Side {
+	switch {
+	case identical(key.Value, read.Value):
+		if (bytes.Compare(key.ID[:], read.ID[:]) > 0) != o.Descending && key.ID != read.ID {
+			return Beyond
+		}
+		return UpTo
+	case mayTie(key.Value, read.Value):
+		return Unclear
+	default:
+		return Beyond
+	}
+}
+
 func isText(v bson.RawValue) bool { return v.Type == bson.TypeString || v.Type == bson.TypeSymbol }
 
 func isInteger(v bson.RawValue) bool { return v.Type == bson.TypeInt32 || v.Type == bson.TypeInt64 }

@@ -136,9 +136,9 @@ func (h hints) prepare(
 		l.hint = way.hint
 		p := pages{db: data.Database, limit: h.limit, taken: &taken{}}
 		for _, position := range from {
-			p.reads = append(p.reads, l.reads(position, h.limit))
+			p.reads, p.passed = append(p.reads, l.reads(position, h.limit)), append(p.passed, position.Passed)
 		}
-		ids, err := idsOf(ctx, data.Database, p.reads[0], h.limit+1)
+		ids, err := idsOf(ctx, data.Database, p.reads[0], h.limit+1+p.passed[0])
 		if err != nil {
 			return nil, hinted{}, fmt.Errorf("with the %s: %w", way.name, err)
 		}

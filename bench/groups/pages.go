@@ -29,6 +29,7 @@ type pages struct {
 	limit   int
 	targets []string
 	reads   [][]bson.D
+	passed  []int // rows that the first read of each begins with and that are not the page's
 	taken   *taken
 }
 
@@ -52,6 +53,7 @@ func (l list) pages(ctx context.Context, db *mongo.Database, at place, limit, n 
 		}
 		out.targets = append(out.targets, l.target(limit, cursor))
 		out.reads = append(out.reads, l.reads(position, limit))
+		out.passed = append(out.passed, position.Passed)
 	}
 	return out, nil
 }
@@ -75,7 +77,8 @@ func (p pages) byDriver(name string, labels map[string]string) measure.Subject {
 	turn := 0
 	return measure.Subject{Name: name, Labels: labels, Run: func(ctx context.Context) error {
 		turn++
-		_, reads, err := readPage(ctx, p.db, p.reads[turn%len(p.reads)], p.limit+1)
+		which := turn % len(p.reads)
+		_, reads, err := readPage(ctx, p.db, p.reads[which], p.limit+1+p.passed[which])
 		p.taken.pages++
 		p.taken.reads += reads
 		return err

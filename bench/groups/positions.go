@@ -159,7 +159,7 @@ func (l list) positions(ctx context.Context, db *mongo.Database, at place, limit
 	wide := max(n, int(stretch*float64(rows)))
 	behind := min(int(at.depth*float64(rows))-wide/2, latest-fewestPages+1)
 	behind = max(behind, 1)
-	out, err := l.window(ctx, db, whole, at.phase, behind, min(wide, latest-behind+1))
+	out, err := l.window(ctx, db, whole, at.phase, behind, min(wide, latest-behind+1), limit)
 	return out[:min(n, len(out))], err
 }
 
@@ -176,29 +176,41 @@ func (l list) length(ctx context.Context, db *mongo.Database, phase pagination.P
 	return n, err
 }
 
-// window reads the rows from number behind-1 on and makes the positions between each and the next.
+// window reads the rows from number behind-1 on, with those of the pages before them, and makes the positions between each
+// and the next.
 func (l list) window(
-	ctx context.Context, db *mongo.Database, phase bson.D, which pagination.Phase, behind, n int,
+	ctx context.Context, db *mongo.Database, phase bson.D, which pagination.Phase, behind, n, limit int,
 ) ([]pagination.RowPosition, error) {
+	before := min(limit, behind) // rows of the page that ends at the first position
+	rows := int64(before + n)
 	find := with(phase, "projection", bson.D{{Key: l.order.Field, Value: int32(1)}})
-	find = with(with(with(find, "limit", int64(n+1)), "batchSize", int64(n+1)), "skip", int64(behind-1))
-	rows, err := mongodb.Find(ctx, db, find)
+	find = with(with(with(find, "limit", rows), "batchSize", rows), "skip", int64(behind-before))
+	docs, err := mongodb.Find(ctx, db, find)
 	if err != nil {
-		return nil, fmt.Errorf("read the rows behind %d of %s: %w", behind, l.order, err)
+		return nil, fmt.Errorf("read the rows about %d of %s: %w", behind, l.order, err)
 	}
-	keys := make([]pagination.RowKey, len(rows))
-	for i, row := range rows {
-		keys[i] = pagination.RowKey{Phase: which, ID: row.Lookup("_id").ObjectID()}
+	keys := make([]pagination.RowKey, len(docs))
+	for i, doc := range docs {
+		keys[i] = pagination.RowKey{Phase: which, ID: doc.Lookup("_id").ObjectID()}
 		if which == pagination.Values {
-			keys[i].Value = row.Lookup(strings.Split(l.order.Field, ".")...)
+			keys[i].Value = doc.Lookup(strings.Split(l.order.Field, ".")...)
 		}
 	}
 	out := make([]pagination.RowPosition, 0, n)
-	for i := range len(keys) - 1 {
-		out = append(out, pagination.Next(keys[i], keys[i+1], bson.RawValue.Equal)) // values of a made field are of one type
+	for end := before; end < len(keys); end++ {
+		out = append(out, positionBehind(keys[max(0, end-limit):end], keys[end]))
 	}
 	dice(0).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out, nil
+}
+
+// positionBehind is the position behind a page, as the catalogue makes it. The values of a made field are of one type.
+func positionBehind(page []pagination.RowKey, leftOut pagination.RowKey) pagination.RowPosition {
+	p := pagination.Next(page[len(page)-1], leftOut, bson.RawValue.Equal)
+	if p.Tie {
+		p.Passed = pagination.Passed(page, func(k pagination.RowKey) bson.RawValue { return k.Value }, bson.RawValue.Equal, bson.RawValue.Equal)
+	}
+	return p
 }
 
 // count counts the rows of a find command.

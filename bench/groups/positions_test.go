@@ -80,6 +80,9 @@ func TestMintedCursorsAreThoseOfAWalk(t *testing.T) {
 				require.Len(t, got, limit)
 				begin := 0
 				if where != first() {
+					position.Passed = 0 // as behind a page of one row
+					cursor, err := l.mint(position)
+					require.NoError(t, err)
 					var known bool
 					begin, known = at[cursor]
 					require.True(t, known, "%s, %s: a walk hands out the same text", sort, where)
@@ -88,6 +91,40 @@ func TestMintedCursorsAreThoseOfAWalk(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestMintedCursorsKnowTheTieThatTheCatalogueKnows(t *testing.T) {
+	t.Parallel()
+	const rows, limit = 300, 20
+	e := testEnv(t, rows)
+	data, err := e.Dataset(t.Context(), rows)
+	require.NoError(t, err)
+	server, err := e.Service(t.Context(), rows)
+	require.NoError(t, err)
+	l, err := newList(creatives.List(), "media.width")
+	require.NoError(t, err)
+	minted := map[string]bool{}
+	for _, depth := range []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8} {
+		found, err := l.positions(t.Context(), data.Database, place{pagination.Values, depth}, limit, rows/8)
+		require.NoError(t, err)
+		for _, position := range found {
+			cursor, err := l.mint(position)
+			require.NoError(t, err)
+			minted[cursor] = position.Passed > 0
+		}
+	}
+	same, tied := 0, 0
+	cursor := get(t.Context(), t, server, l.target(limit, "")).Meta.NextCursor
+	for ; cursor != nil; cursor = get(t.Context(), t, server, l.target(limit, *cursor)).Meta.NextCursor {
+		if passed, found := minted[*cursor]; found {
+			same++
+			if passed {
+				tied++
+			}
+		}
+	}
+	require.Greater(t, same, 4, "a walk hands out the same text")
+	require.Positive(t, tied)
 }
 
 func TestPlacesLieWhereTheySay(t *testing.T) {
@@ -119,6 +156,7 @@ func TestPlacesLieWhereTheySay(t *testing.T) {
 		require.NoError(t, err)
 		var behind []int
 		for _, position := range found {
+			position.Passed = 0 // as behind a page of one row
 			cursor, err := l.mint(position)
 			require.NoError(t, err)
 			for i := range cursors {
@@ -155,8 +193,9 @@ func TestReadsByTheDriverAreThoseOfThePage(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, found.none())
 			for i, target := range found.targets {
-				docs, _, err := readPage(t.Context(), data.Database, found.reads[i], limit+1)
+				docs, _, err := readPage(t.Context(), data.Database, found.reads[i], limit+1+found.passed[i])
 				require.NoError(t, err)
+				docs = docs[found.passed[i]:]
 				require.Len(t, docs, limit+1)
 				var want []string
 				for _, doc := range docs[:limit] {

@@ -95,7 +95,7 @@ func positions(t *testing.T, sort pagination.Sort) []pagination.RowPosition {
 	require.NoError(t, err)
 	return []pagination.RowPosition{
 		pagination.Start[bson.RawValue](),
-		{Phase: pagination.Values, After: true, Tie: true, Value: bson.RawValue{Type: typ, Value: data}, ID: bigTask},
+		{Phase: pagination.Values, After: true, Tie: true, Passed: 7, Value: bson.RawValue{Type: typ, Value: data}, ID: bigTask},
 		{Phase: pagination.Nulls, After: true, ID: bigTask},
 	}
 }
