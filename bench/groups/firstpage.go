@@ -23,8 +23,7 @@ const (
 )
 
 const firstPageText = `The first page of /creatives with its total against the same page without one, at %s rows, interleaved. A page without
-total is asked for with a cursor to the start of the list, which a client gets where values end and which the benchmark
-makes for itself. Without a filter the total is the collection's estimate; with one (status=active) it is a count that is
+total is asked for with a cursor to the start of the list, which the catalogue takes and only the benchmark makes. Without a filter the total is the collection's estimate; with one (status=active) it is a count that is
 kept in Redis, and the page without it is the first page under the same filter. The page at half the depth shows whether
 the first page without total costs what others do; *again* is the noise.`
 

@@ -77,7 +77,7 @@ func TestWordsOfHintsComeFromTheFigures(t *testing.T) {
 		case1("a", bySort, 30, 3), case1("b", bySort, 4, 5), case1("c", bySort, 9, 3),
 		case1("few", byPlanner, 2, 100), case1("many", byPlanner, 60, 3),
 	}
-	require.Contains(t, ruleWords(found), "On the 3 pages where the rule names an index, the planner took 3.00 × as long in the median, from 0.80 to 10.00 ×.")
+	require.Contains(t, ruleWords(found), "On the 3 pages where the rule names an index, the page took 0.33 × the planner's time in the median, from 0.10 to 1.25 ×.")
 	require.Contains(t, otherWords(found), "from 0.05 × the planner's time (many by name, values, start) to 50.00 × (few by name, values, start)")
 	require.Empty(t, ruleWords(found[3:]))
 	require.Empty(t, otherWords(found[:3]))

@@ -121,8 +121,8 @@ func overheadGoal(pairs []pair, floor measure.Samples, q float64) report.Goal {
 	}
 	if !out.Met() {
 		http, driver := worst.http.Quantile(q).Value, worst.driver.Quantile(q).Value
-		out.Reason = fmt.Sprintf("%s ms through HTTP, %s ms by the driver alone; of the %s ms between them, a request that reads nothing takes %s ms",
-			millis(http), millis(driver), millis(http-driver), millis(floor.Quantile(q).Value))
+		out.Reason = fmt.Sprintf("%s ms through HTTP, %s ms by the driver alone; a request that reads nothing takes %s ms",
+			millis(http), millis(driver), millis(floor.Quantile(q).Value))
 	}
 	return out
 }

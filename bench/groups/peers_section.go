@@ -90,7 +90,7 @@ func (r rivals) speeds(found rivalry) report.Table {
 	for _, depth := range r.depths {
 		out.Columns = append(out.Columns, fmt.Sprintf("%.0f %%: p50 / p95 / p99, ms", 100*depth))
 	}
-	out.Columns = append(out.Columns, fmt.Sprintf("%.0f %%: pages a second", 100*deep), "keyset serves × as many")
+	out.Columns = append(out.Columns, fmt.Sprintf("%.0f %%: pages in a second, one after the other", 100*deep), "keyset ÷ this way")
 	for _, w := range found.ways {
 		cells := []string{w.peer.Name()}
 		for _, depth := range r.depths {

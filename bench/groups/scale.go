@@ -39,7 +39,7 @@ func Scale(ctx context.Context, e *Env) (report.Section, error) {
 	return scale{
 		limit: pageLimit, window: pageWindow, reads: 2000, budget: 15 * time.Second, countRounds: 5,
 		crawlers: 8, crawl: 3 * time.Second,
-		simulate: shards.Options{Rows: 50_000, Nulls: 10, Shards: []int{1, 2, 4, 8, 16, 64}},
+		simulate: shards.Options{Rows: 50_000, Nulls: 10, Shards: []int{1, 2, 4, 8, 16, 64, 128}},
 	}.run(ctx, e)
 }
 

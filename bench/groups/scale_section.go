@@ -147,7 +147,7 @@ func (b basis) feedTable() report.Table {
 	for _, n := range plannedRows() {
 		pages := n / float64(b.feed.limit)
 		out.Rows = append(out.Rows, []string{
-			rowsOf(n), duration(pages * b.feed.spaced() / 1e3), duration(10 * pages / b.feed.together), number(int(b.feed.together * pollEvery)),
+			rowsOf(n), duration(pages * b.feed.spaced() / 1e3), duration(pages * max(b.feed.spaced()/1e3, 10/b.feed.together)), number(int(b.feed.together) * pollEvery),
 		})
 	}
 	return out

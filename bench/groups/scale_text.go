@@ -33,8 +33,8 @@ With the rows spread by a hash of _id over %d shards, %.1f rows are read for one
 of the sort (a cursor in the depth leaves the shards before it out). A page's p50 grows from %s to %s ms and its p99 from
 %s to %s ms, since it waits for the slowest shard. Smaller batches bring the rows down to %.2f for one, for %.2f waits a page
 instead of %.2f: the router does so where batchSize is below the limit, at the price of more round trips to the client. One
-shard after the other reads %.2f, and needs a catalogue that knows the ranges. In none of them does the cost grow with the
-depth.`,
+shard after the other reads %.2f, and needs a catalogue that knows the ranges. In none of them does the cost of values grow
+with the depth, nor that of nulls on an engine that seeks to an _id among them.`,
 		most, whole.ReadPerRow, ranged.ReadPerRow, millis(one.P50), millis(whole.P50), millis(one.P99), millis(whole.P99),
 		batched.ReadPerRow, batched.RoundsPerPage, whole.RoundsPerPage, turn.ReadPerRow)
 	return out + fmt.Sprintf(`
@@ -42,13 +42,13 @@ depth.`,
 A router that asks in batches hands them on as they come, so a client would fetch a page in several round trips; those are
 not in the figures. The waits are from above, since every round is charged a whole page. They are draws of %s pages that were timed here one by one (p50 %s ms, p99 %s ms), as if shards were slow independently of
 each other and the network took nothing. No draw is above the slowest page that was seen, %s ms; the p99 of %d shards is the
-quantile %.4f %% of one.
+quantile %.4f %% of one, so it rests on the %d slowest of the samples.
 
 Two things break with the first shard, whatever its key. A unique index must begin with the shard key, so that of the source
 cannot be kept beside a hash of _id: the sources move to a collection of their own with the source as its key, written in the
 same transaction. And behind a router $$NOW is the router's clock: the feed's promises hold for a replica set only.`,
 		number(len(b.page.Times)), millis(b.page.Quantile(0.5).Value), millis(b.page.Quantile(0.99).Value), millis(b.slowest()), most,
-		100*nthRoot(0.99, most))
+		100*nthRoot(0.99, most), max(1, int((1-nthRoot(0.99, most))*float64(len(b.page.Times)))))
 }
 
 func (b basis) slowest() float64 {
@@ -84,8 +84,8 @@ func (b basis) sizeText() string {
 %s An entry of a WiredTiger index is estimated as the bytes of its values, %d more, and pages that are %.0f %% full: %.0f bytes a
 row for all. That is from above: neighbouring keys share their beginnings, on disk and in the cache.
 
-Indexes that grow in the order of time (%.0f of these bytes) are written at one end, and what is read of them is near it. All
-others are written at random places: a new object touches a page of each, and where they do not stay in memory every insert
+Indexes that grow in the order of time (%.0f of these bytes) are written at one end, and what is read of them is near it. The
+others are reckoned as written at random places, which is from above for the pairs, each value of which has an end of its own: a new object touches a page of each, and where they do not stay in memory every insert
 reads from the disk. So memory is reckoned as %.0f bytes a row of those and %.0f %% of the rest, for servers of %.0f GB that give
 WiredTiger's default share to its cache.`,
 		told, entryEnd+entryRecord+entryCell, 100*entryPageFill, b.sizes.indexBytes(nil), edge, b.writeMemory(), 100*hotShare, serverMemory/1e9)
@@ -100,7 +100,7 @@ What they read at the end is the same few pages, which stay in memory; a crawler
 changes is written at one end of the feed's index. On one server that end is a page in memory that all writers share; with
 public_modified as shard key all writes of a cluster would go to one shard; with a hash of _id each shard has an end of its
 own, and a page of the feed asks all of them.`,
-		b.feed.limit, millis(b.feed.alone), number(int(b.feed.together)), number(int(b.feed.together*pollEvery)), pollEvery, feedRate)
+		b.feed.limit, millis(b.feed.alone), number(int(b.feed.together)), number(int(b.feed.together)*pollEvery), pollEvery, feedRate)
 }
 
 func (b basis) breakText() string {
@@ -109,8 +109,9 @@ func (b basis) breakText() string {
 	return fmt.Sprintf(`### What breaks first
 
 In the order in which a growing collection gets there: at %s rows %s; the last of the list, at %s rows: %s. Pages without
-a filter, or under one value of a pair's field, are in none of these: at any size they read ranges of %d rows or less.`,
-		rowsOf(first.rows), first.what, rowsOf(last.rows), last.what, pageLimit+1)
+a filter, or under one value of a pair's field, are in none of these: at any size they read ranges of about %d rows (nulls on an engine that seeks among them). Counts and
+searches are reckoned from at most %s rows, the count from a filter that matches two in five.`,
+		rowsOf(first.rows), first.what, rowsOf(last.rows), last.what, pageLimit+1, number(wholeReadRows))
 }
 
 // rowsOf writes a large number of rows: 12 M, 1.2 G.
