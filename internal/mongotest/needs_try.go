@@ -135,11 +135,13 @@ func hasBuildsAtOnce(ctx context.Context, db *mongo.Database) (bool, error) {
 	for i := range rows {
 		rows[i] = bson.D{{Key: "a", Value: i}}
 	}
-	models := []mongo.IndexModel{
-		{Keys: bson.D{{Key: "a", Value: 1}}},
-		{Keys: bson.D{{Key: "b", Value: 1}}},
-		{Keys: bson.D{{Key: "c", Value: 1}}, Options: options.Index().SetUnique(true).
-			SetPartialFilterExpression(bson.D{{Key: "c", Value: bson.D{{Key: "$exists", Value: true}}}})},
+	models := func() []mongo.IndexModel { // for each builder its own: the driver writes into them
+		return []mongo.IndexModel{
+			{Keys: bson.D{{Key: "a", Value: 1}}},
+			{Keys: bson.D{{Key: "b", Value: 1}}},
+			{Keys: bson.D{{Key: "c", Value: 1}}, Options: options.Index().SetUnique(true).
+				SetPartialFilterExpression(bson.D{{Key: "c", Value: bson.D{{Key: "$exists", Value: true}}}})},
+		}
 	}
 	for round := range buildRounds {
 		coll := db.Collection(fmt.Sprint("rows", round))
@@ -149,7 +151,7 @@ func hasBuildsAtOnce(ctx context.Context, db *mongo.Database) (bool, error) {
 		var group errgroup.Group
 		for range builders {
 			group.Go(func() error {
-				for _, model := range models {
+				for _, model := range models() {
 					if _, err := coll.Indexes().CreateOne(ctx, model); err != nil {
 						return err
 					}
