@@ -7,7 +7,7 @@ fake_go() {
   cat >"$WORK/go-$1/go" <<'STUB'
 #!/usr/bin/env bash
 echo "go $*, skip=${CATALOGUE_TEST_SKIP_MISSING:-} engine=${CATALOGUE_TEST_ENGINE:-} uri=${CATALOGUE_TEST_MONGODB_URI:-}"
-[ "$1" != build ] || { printf '#!/bin/sh\necho "bench $*"\n' >"$3" && chmod +x "$3"; }
+[ "$1" != build ] || { printf '#!/bin/sh\necho "bench $*, at $CATALOGUE_TEST_MONGODB_URI and $CATALOGUE_TEST_REDIS_URL"\n' >"$3" && chmod +x "$3"; }
 [ -z "${GOTESTSUM_JSONFILE:-}" ] || printf '%s\n' \
   '{"Action":"output","Output":"    a_test.go:3: needs transactions, which this server does not have\n"}' \
   '{"Action":"output","Output":"    b_test.go:3: takes hours\n"}' >"$GOTESTSUM_JSONFILE"
@@ -88,12 +88,12 @@ test_benchmarks_take_a_database_that_walks_its_indexes() {
   said=$(PATH=$WORK/go-bench:$PATH CATALOGUE_MONGODB_URI=mongodb://db.example CATALOGUE_REDIS_URL=redis://cache.example/0 \
     "$WORK/bench/scripts/bench" --rows 1k 2>/dev/null)
   equal "$(echo "$said" | tail -n 1)" \
-    "bench --uri mongodb://db.example --redis-url redis://cache.example/0 --binary bin/catalogue --rows 1k"
+    "bench --binary bin/catalogue --rows 1k, at mongodb://db.example and redis://cache.example/0" # no address among the arguments
   # the local engine that runs already is not one
   services bench up
   port=$(cat "$WORK/warm/.run/run/port")
   said=$(PATH=$WORK/docker-bench:$WORK/go-bench:$PATH CATALOGUE_SERVICES='' "$WORK/bench/scripts/bench" 2>/dev/null)
-  contains "$said" "bench --uri mongodb://127.0.0.1:$port/"
+  contains "$said" "bench --binary bin/catalogue, at mongodb://127.0.0.1:$port/"
   PATH=$WORK/docker-bench:$PATH services bench down
 }
 
