@@ -15,7 +15,7 @@ drawn from %.0f %% of the phase and taken in turn, so that no single page is tim
 field, *nulls* those that have none and come behind them. *Reads* are find commands a page: where the cursor stands inside of a tie that began before the last page, a page reads
 the rest of the tie first and then, unless that fills it, what lies beyond. DocumentDB takes ` + "`{f: null}`" + ` as the range (MinKey, null],
 inside of which it cannot seek to an _id: there a page of nulls goes through those before it. MongoDB's bounds for it are
-[null, null], inside of which _id is one. All depths of all sizes are interleaved in random order, round by
+[null, null], inside of which a range of _id is a range of the index. All depths of all sizes are interleaved in random order, round by
 round, and ratios are of the same rounds. The first page here is one without its total, which is measured by itself below.
 *First page again* is the first page a second time: its ratio is the noise. *Driver alone* are the same reads without the
 catalogue, so that the engine's share in a ratio shows. "–": the phase is too short for a whole page at that depth. p95 and
