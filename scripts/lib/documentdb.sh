@@ -68,22 +68,18 @@ ferretdb_start() {
   ferretdb_wait "$name" "$port"
 }
 
-# ferretdb_wait returns when the server answers, and fails when it has ended instead:
-# whoever answers then is another.
+# ferretdb_wait NAME PORT returns when the server answers.
 ferretdb_wait() {
-  local tries=0
-  while [ "$tries" -lt $((FERRETDB_START_SECONDS * 20)) ]; do
-    if answers 127.0.0.1 "$2" && ferretdb_answers "$1" "$2" && kill -0 "$DETACHED" 2>/dev/null; then
-      printf '%s\n' "$2" >"$(documentdb_dir "$1")/port"
-      return 0
-    fi
-    kill -0 "$DETACHED" 2>/dev/null || break
-    tries=$((tries + 1))
-    sleep 0.05
-  done
+  if await_ready "$FERRETDB_START_SECONDS" "" ferretdb_ready "$1" "$2"; then
+    printf '%s\n' "$2" >"$(documentdb_dir "$1")/port"
+    return 0
+  fi
   ferretdb_down "$1"
   return 1
 }
+
+# ferretdb_ready NAME PORT: it writes no line of its own, so that only its life tells it from another.
+ferretdb_ready() { answers 127.0.0.1 "$2" && ferretdb_answers "$1" "$2" && kill -0 "$DETACHED" 2>/dev/null; }
 
 # ferretdb_answers NAME PORT: does it answer, and PostgreSQL below it?
 ferretdb_answers() {

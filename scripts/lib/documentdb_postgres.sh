@@ -125,23 +125,19 @@ postgres_buffers() {
   printf '%s' "$quarter"
 }
 
-# postgres_wait returns when the server takes connections, and fails when it has ended
-# instead: whoever answers then is another.
+# postgres_wait NAME PORT returns when the server takes connections.
 postgres_wait() {
-  local dir tries=0
-  dir=$(documentdb_dir "$1")
-  while [ "$tries" -lt $((POSTGRES_START_SECONDS * 20)) ]; do
-    if grep -q "ready to accept connections" "$dir/postgres.log" && answers 127.0.0.1 "$2"; then
-      printf '%s\n' "$2" >"$dir/postgres.port"
-      return 0
-    fi
-    kill -0 "$DETACHED" 2>/dev/null || break
-    [ "$tries" -ne 100 ] || note "PostgreSQL is still starting (after a crash it reads its log again)"
-    tries=$((tries + 1))
-    sleep 0.05
-  done
+  if await_ready "$POSTGRES_START_SECONDS" "PostgreSQL is still starting (after a crash it reads its log again)" \
+    postgres_ready "$1" "$2"; then
+    printf '%s\n' "$2" >"$(documentdb_dir "$1")/postgres.port"
+    return 0
+  fi
   postgres_down "$1"
   return 1
+}
+
+postgres_ready() {
+  grep -q "ready to accept connections" "$(documentdb_dir "$1")/postgres.log" && answers 127.0.0.1 "$2"
 }
 
 # postgres_extend makes the extensions in the data of NAME, where a start that was cut short

@@ -58,23 +58,27 @@ engine_start() {
 # engine_wait returns when the engine has printed its address and takes
 # connections, and fails when it has ended instead.
 engine_wait() {
-  local dir port="" tries=0
+  local dir
   dir=$(engine_dir "$1")
-  while [ "$tries" -lt $((ENGINE_START_SECONDS * 20)) ]; do
-    port=$(sed -n 's/.*listening on 127\.0\.0\.1:\([0-9][0-9]*\).*/\1/p' "$dir/log" | head -n 1)
-    if [ -n "$port" ] && answers 127.0.0.1 "$port"; then
-      printf '%s\n' "$port" >"$dir/port"
-      return 0
-    fi
-    # The first moments belong to nohup, whose command line has the mark already.
-    kill -0 "$DETACHED" 2>/dev/null || break
-    [ "$tries" -ne 100 ] || note "the engine is still starting (after a crash it reads its log again)"
-    tries=$((tries + 1))
-    sleep 0.05
-  done
+  if await_ready "$ENGINE_START_SECONDS" "the engine is still starting (after a crash it reads its log again)" \
+    engine_ready "$1"; then
+    engine_announced "$1" >"$dir/port"
+    return 0
+  fi
   stop_process "$DETACHED" "$(engine_mark "$1")"
   rm -f "$dir/pid"
   return 1
+}
+
+# engine_announced prints the port that the engine says it has, nothing before that.
+engine_announced() {
+  sed -n 's/.*listening on 127\.0\.0\.1:\([0-9][0-9]*\).*/\1/p' "$(engine_dir "$1")/log" | head -n 1
+}
+
+engine_ready() {
+  local port
+  port=$(engine_announced "$1")
+  [ -n "$port" ] && answers 127.0.0.1 "$port"
 }
 
 # engine_down NAME; the port stays noted for the next start.

@@ -51,3 +51,20 @@ detach() {
   disown "$DETACHED"
   set +m
 }
+
+# await_ready SECONDS SLOW COMMAND… returns when COMMAND succeeds, and fails when the process
+# in DETACHED has ended instead: whoever answers then is another. SLOW is said after some
+# seconds; it may be empty. The mark does not tell: the first moments belong to nohup, whose
+# command line has it already.
+await_ready() {
+  local seconds=$1 slow=$2 tries=0
+  shift 2
+  while [ "$tries" -lt $((seconds * 20)) ]; do
+    ! "$@" || return 0
+    kill -0 "$DETACHED" 2>/dev/null || return 1
+    [ "$tries" -ne 100 ] || [ -z "$slow" ] || note "$slow"
+    tries=$((tries + 1))
+    sleep 0.05
+  done
+  return 1
+}

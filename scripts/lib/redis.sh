@@ -52,24 +52,20 @@ redis_start() {
   redis_wait "$name" "$port"
 }
 
-# redis_wait returns when the server takes connections, and fails when it has ended
-# instead: whoever answers then is another.
+# redis_wait NAME PORT returns when the server takes connections.
 redis_wait() {
-  local dir tries=0
+  local dir
   dir=$(redis_dir "$1")
-  while [ "$tries" -lt $((REDIS_START_SECONDS * 20)) ]; do
-    if grep -qi "ready to accept connections" "$dir/log" && answers 127.0.0.1 "$2"; then
-      printf '%s\n' "$2" >"$dir/port"
-      return 0
-    fi
-    kill -0 "$DETACHED" 2>/dev/null || break
-    tries=$((tries + 1))
-    sleep 0.05
-  done
+  if await_ready "$REDIS_START_SECONDS" "" redis_ready "$1" "$2"; then
+    printf '%s\n' "$2" >"$dir/port"
+    return 0
+  fi
   stop_process "$DETACHED" "$(redis_mark "$1")"
   rm -f "$dir/pid"
   return 1
 }
+
+redis_ready() { grep -qi "ready to accept connections" "$(redis_dir "$1")/log" && answers 127.0.0.1 "$2"; }
 
 # redis_down NAME; the port stays noted for the next start.
 redis_down() {
