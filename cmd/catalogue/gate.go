@@ -37,7 +37,7 @@ func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) 
 			}
 			g.transactions.Store(&has)
 			close(g.opened)
-			logCapabilities(ctx, db, log)
+			logCapabilities(ctx, db, has, log)
 			return
 		case ctx.Err() != nil:
 			return
@@ -52,8 +52,8 @@ func (g *gate) probe(ctx context.Context, db *mongo.Database, log *slog.Logger) 
 }
 
 // logCapabilities is for people: nothing waits for it.
-func logCapabilities(ctx context.Context, db *mongo.Database, log *slog.Logger) {
-	can, err := mongodb.Probe(ctx, db)
+func logCapabilities(ctx context.Context, db *mongo.Database, transactions bool, log *slog.Logger) {
+	can, err := mongodb.ProbeBeside(ctx, db, transactions)
 	if err != nil {
 		log.WarnContext(ctx, "the database does not tell all that it can do", slog.Any("error", err))
 		return

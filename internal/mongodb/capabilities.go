@@ -65,14 +65,19 @@ func (c Capabilities) Describe() (has, lacks []string) {
 // indexes. The role readWrite is enough. Its error is that of a server that did not answer, converted; a server that
 // refuses is one that cannot.
 func Probe(ctx context.Context, db *mongo.Database) (Capabilities, error) {
+	transactions, err := HasTransactions(ctx, db)
+	if err != nil {
+		return Capabilities{}, err
+	}
+	return ProbeBeside(ctx, db, transactions)
+}
+
+// ProbeBeside is Probe where it is known whether there are transactions.
+func ProbeBeside(ctx context.Context, db *mongo.Database, transactions bool) (Capabilities, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	var can Capabilities
+	can := Capabilities{Transactions: transactions}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		can.Transactions, err = hasTransactions(ctx, db)
-		return err
-	})
 	group.Go(func() (err error) { // one after the other: not every server builds two indexes of one collection at once
 		if can.NowInFind, err = hasNowInFind(ctx, db); err != nil {
 			return err
