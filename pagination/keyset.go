@@ -64,18 +64,9 @@ func (r *Repository[T]) KeysetPage(ctx context.Context, q Query) (Page[T], error
 		page.Items[i] = r.item(ctx, row)
 	}
 	if end < len(rows) {
-		page.Next = new(shorten(next(rows[:end], rows[end])))
+		page.Next = new(shorten(PositionBehind(rows[:end], rows[end], func(r row) RowKey { return r.key })))
 	}
 	return page, nil
-}
-
-// next is the position behind a page.
-func next(page []row, leftOut row) RowPosition {
-	p := Next(page[len(page)-1].key, leftOut.key, mayTie)
-	if p.Tie {
-		p.Passed = Passed(page, func(r row) bson.RawValue { return r.key.Value }, identical, mayTie)
-	}
-	return p
 }
 
 func (r *Repository[T]) item(ctx context.Context, row row) T {

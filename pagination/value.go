@@ -58,6 +58,15 @@ func mayTie(a, b bson.RawValue) bool {
 	return !okA || !okB || x == y
 }
 
+// PositionBehind is the position behind a page of rows, where leftOut is the first row that is not on it.
+func PositionBehind[R any](page []R, leftOut R, key func(row R) RowKey) RowPosition {
+	p := Next(key(page[len(page)-1]), key(leftOut), mayTie)
+	if p.Tie {
+		p.Passed = Passed(page, func(row R) bson.RawValue { return key(row).Value }, identical, mayTie)
+	}
+	return p
+}
+
 // identical reports whether two values are the same to the bit, and so equal in the database's order.
 func identical(a, b bson.RawValue) bool { return a.Type == b.Type && bytes.Equal(a.Value, b.Value) }
 

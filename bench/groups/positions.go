@@ -198,19 +198,10 @@ func (l list) window(
 	}
 	out := make([]pagination.RowPosition, 0, n)
 	for end := before; end < len(keys); end++ {
-		out = append(out, positionBehind(keys[max(0, end-limit):end], keys[end]))
+		out = append(out, pagination.PositionBehind(keys[max(0, end-limit):end], keys[end], func(k pagination.RowKey) pagination.RowKey { return k }))
 	}
 	dice(0).Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 	return out, nil
-}
-
-// positionBehind is the position behind a page, as the catalogue makes it. The values of a made field are of one type.
-func positionBehind(page []pagination.RowKey, leftOut pagination.RowKey) pagination.RowPosition {
-	p := pagination.Next(page[len(page)-1], leftOut, bson.RawValue.Equal)
-	if p.Tie {
-		p.Passed = pagination.Passed(page, func(k pagination.RowKey) bson.RawValue { return k.Value }, bson.RawValue.Equal, bson.RawValue.Equal)
-	}
-	return p
 }
 
 // count counts the rows of a find command.

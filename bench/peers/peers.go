@@ -63,13 +63,8 @@ type Place struct {
 
 // position is that of the peers which hold theirs in this process.
 func (p Place) position() Position {
-	return Position{Rows: p.Rows, Last: &p.Last, Keyset: pagination.Next(p.Last, p.LeftOut, mayTie)}
-}
-
-// mayTie is exact for dates and strings; of other values it says yes, which is safe.
-func mayTie(a, b bson.RawValue) bool {
-	exact := a.Type == b.Type && (a.Type == bson.TypeDateTime || a.Type == bson.TypeString)
-	return !exact || a.Equal(b)
+	behind := pagination.PositionBehind([]pagination.RowKey{p.Last}, p.LeftOut, func(k pagination.RowKey) pagination.RowKey { return k })
+	return Position{Rows: p.Rows, Last: &p.Last, Keyset: behind}
 }
 
 // question is what differs between the finds of the peers that use the driver.
