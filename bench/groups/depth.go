@@ -89,11 +89,7 @@ func (d depth) measure(ctx context.Context, e *Env, sort string, step func()) (c
 	out := curve{sort: sort}
 	var subjects []measure.Subject
 	for _, rows := range e.Rows {
-		data, err := e.Dataset(ctx, rows)
-		if err != nil {
-			return curve{}, err
-		}
-		server, err := e.Service(ctx, rows)
+		data, server, err := e.served(ctx, rows)
 		if err != nil {
 			return curve{}, err
 		}

@@ -46,11 +46,7 @@ type totals struct {
 
 func (f firstPage) run(ctx context.Context, e *Env) (report.Section, error) {
 	rows := e.smallest()
-	data, err := e.Dataset(ctx, rows)
-	if err != nil {
-		return report.Section{}, err
-	}
-	server, err := e.Service(ctx, rows)
+	data, server, err := e.served(ctx, rows)
 	if err != nil {
 		return report.Section{}, err
 	}

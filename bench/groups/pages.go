@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"catalogue/bench/dataset"
 	"catalogue/bench/measure"
 	"catalogue/bench/service"
 	"catalogue/internal/mongodb"
@@ -116,3 +117,13 @@ func (e *Env) counter(total int) func() {
 
 // smallest is the size at which what does not depend on it is measured.
 func (e *Env) smallest() int { return e.Rows[0] }
+
+// served is the data of a size and a catalogue on it.
+func (e *Env) served(ctx context.Context, rows int) (*dataset.Dataset, *service.Service, error) {
+	data, err := e.Dataset(ctx, rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	server, err := e.Service(ctx, rows)
+	return data, server, err
+}

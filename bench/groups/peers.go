@@ -140,11 +140,7 @@ func startNode(ctx context.Context, uri string) (_ *mixmax.Server, reason string
 func (r rivals) time(
 	ctx context.Context, e *Env, found *rivalry, node *mixmax.Server, keys pagination.Keyring, step func(),
 ) error {
-	data, err := e.Dataset(ctx, found.rows)
-	if err != nil {
-		return err
-	}
-	server, err := e.Service(ctx, found.rows)
+	data, server, err := e.served(ctx, found.rows)
 	if err != nil {
 		return err
 	}

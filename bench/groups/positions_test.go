@@ -57,9 +57,7 @@ func TestMintedCursorsAreThoseOfAWalk(t *testing.T) {
 	t.Parallel()
 	const rows, limit = 300, 20
 	e := testEnv(t, rows)
-	data, err := e.Dataset(t.Context(), rows)
-	require.NoError(t, err)
-	server, err := e.Service(t.Context(), rows)
+	data, server, err := e.served(t.Context(), rows)
 	require.NoError(t, err)
 	for _, sort := range []string{"-created_at", "metrics.spend", "media.width", "-media.width"} {
 		l, err := newList(creatives.List(), sort)
@@ -97,9 +95,7 @@ func TestMintedCursorsKnowTheTieThatTheCatalogueKnows(t *testing.T) {
 	t.Parallel()
 	const rows, limit = 300, 20
 	e := testEnv(t, rows)
-	data, err := e.Dataset(t.Context(), rows)
-	require.NoError(t, err)
-	server, err := e.Service(t.Context(), rows)
+	data, server, err := e.served(t.Context(), rows)
 	require.NoError(t, err)
 	l, err := newList(creatives.List(), "media.width")
 	require.NoError(t, err)
@@ -131,9 +127,7 @@ func TestPlacesLieWhereTheySay(t *testing.T) {
 	t.Parallel()
 	const rows, limit = 300, 20
 	e := testEnv(t, rows)
-	data, err := e.Dataset(t.Context(), rows)
-	require.NoError(t, err)
-	server, err := e.Service(t.Context(), rows)
+	data, server, err := e.served(t.Context(), rows)
 	require.NoError(t, err)
 	l, err := newList(creatives.List(), "metrics.spend")
 	require.NoError(t, err)
@@ -179,9 +173,7 @@ func TestReadsByTheDriverAreThoseOfThePage(t *testing.T) {
 	t.Parallel()
 	const rows, limit = 300, 20
 	e := testEnv(t, rows)
-	data, err := e.Dataset(t.Context(), rows)
-	require.NoError(t, err)
-	server, err := e.Service(t.Context(), rows)
+	data, server, err := e.served(t.Context(), rows)
 	require.NoError(t, err)
 	plain, err := newList(creatives.Gallery(), "media.width")
 	require.NoError(t, err)

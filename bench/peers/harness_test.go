@@ -2,7 +2,6 @@ package peers_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 
 	"catalogue/bench/peers"
 	"catalogue/bench/peers/mixmax"
+	"catalogue/bench/peers/mixmax/mixmaxtest"
 	"catalogue/internal/mongotest"
 	"catalogue/pagination"
 )
@@ -24,18 +24,10 @@ func keyring(t testing.TB) pagination.Keyring {
 	return keys
 }
 
-// node starts the server of mongo-cursor-pagination. Where there is no Node the benchmark leaves the peer out, and so
-// does the test.
+// node starts the server of mongo-cursor-pagination.
 func node(t testing.TB) *mixmax.Server {
 	t.Helper()
-	cache, err := mixmax.Cache()
-	require.NoError(t, err)
-	folder, err := mixmax.Install(t.Context(), cache)
-	if errors.Is(err, mixmax.ErrMissing) {
-		t.Skip("needs node and npm, which this machine has not")
-	}
-	require.NoError(t, err)
-	server, err := mixmax.Start(context.WithoutCancel(t.Context()), folder, mongotest.URI(t))
+	server, err := mixmax.Start(context.WithoutCancel(t.Context()), mixmaxtest.Installed(t), mongotest.URI(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Stop()) })
 	return server

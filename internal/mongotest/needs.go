@@ -112,7 +112,7 @@ func Has(t testing.TB, need Need) bool {
 	if parent, ok := t.(interface {
 		Run(name string, f func(t *testing.T)) bool
 	}); ok && !has {
-		parent.Run("a part", func(t *testing.T) {
+		parent.Run("without "+string(need), func(t *testing.T) {
 			t.Helper()
 			decide(t, []string{string(need)}, maySkip())
 		})

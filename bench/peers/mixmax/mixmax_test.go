@@ -2,7 +2,6 @@ package mixmax_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,24 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"catalogue/bench/peers/mixmax"
+	"catalogue/bench/peers/mixmax/mixmaxtest"
 	"catalogue/internal/mongotest"
 )
 
 func TestMain(m *testing.M) { os.Exit(mongotest.Main(m)) }
-
-// installed is the folder of the server. The tests that need Node are skipped where there is none, as the benchmark
-// leaves the peer out there.
-func installed(t testing.TB) string {
-	t.Helper()
-	cache, err := mixmax.Cache()
-	require.NoError(t, err)
-	folder, err := mixmax.Install(t.Context(), cache)
-	if errors.Is(err, mixmax.ErrMissing) {
-		t.Skip("needs node and npm, which this machine has not")
-	}
-	require.NoError(t, err)
-	return folder
-}
 
 func TestWithoutNode(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
@@ -102,7 +88,7 @@ func TestVersionIsOne(t *testing.T) {
 
 func TestAnErrorIsNoPage(t *testing.T) {
 	t.Parallel()
-	server, err := mixmax.Start(context.WithoutCancel(t.Context()), installed(t), mongotest.URI(t))
+	server, err := mixmax.Start(context.WithoutCancel(t.Context()), mixmaxtest.Installed(t), mongotest.URI(t))
 	require.NoError(t, err)
 	_, err = server.Get(t.Context(), "/"+mongotest.Name()+"/rows?sort=v&limit=1&next=nonsense")
 	require.ErrorContains(t, err, "500")
@@ -117,7 +103,7 @@ func TestAnErrorIsNoPage(t *testing.T) {
 func TestItEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	server, err := mixmax.Start(ctx, installed(t), mongotest.URI(t))
+	server, err := mixmax.Start(ctx, mixmaxtest.Installed(t), mongotest.URI(t))
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, server.Stop(), context.Canceled)
@@ -127,7 +113,7 @@ func TestItEndsWithItsContext(t *testing.T) {
 
 func TestAServerThatDoesNotStartSaysWhy(t *testing.T) {
 	t.Parallel()
-	installed(t)
+	mixmaxtest.Installed(t)
 	_, err := mixmax.Start(t.Context(), t.TempDir(), mongotest.URI(t))
 	require.ErrorContains(t, err, "server.js")
 }
